@@ -1,0 +1,1 @@
+// The precompiled header of the libraries is built from this empty file.
