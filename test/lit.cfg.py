@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The lit suite. Run by tools/scripts/check, by `ninja check`, and on parts by `lit -v build/test/<folder>`.
+#
+# Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root.
+# Features: x86-avx2, x86-avx512, shared-inputs, ptxas. `gpu` stays off until a device back end can be tested.
+
+import os
+import platform
+import shutil
+
+import lit.formats
+
+config.name = "Attn"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "lib"]
+config.test_source_root = os.path.join(config.attn_source_root, "test")
+# Everything that a test writes (%t) goes into the build folder; the source tree may be read-only.
+config.test_exec_root = config.attn_test_build_dir
+
+
+def add_tools():
+    """Replaces each tool's name by its path, so that a test never takes a tool of the same name from PATH."""
+    own = ["attn-opt", "attn-run", "attn-compile", "attn-import", "attn-bench"]
+    llvm = ["FileCheck", "not", "count", "split-file", "mlir-opt", "mlir-translate", "llc", "opt"]
+    for folder, tools in ((config.attn_tools_dir, own), (config.llvm_tools_dir, llvm)):
+        for tool in tools:
+            path = os.path.join(folder, tool)
+            if os.path.exists(path):
+                # Not part of a longer word, a path or an option.
+                config.substitutions.append((r"(?<![\w./%-])" + tool + r"(?![\w./-])", path))
+    path = os.pathsep.join([config.attn_tools_dir, config.llvm_tools_dir, config.environment["PATH"]])
+    config.environment["PATH"] = path
+
+
+def add_host_features():
+    """x86-avx2 and x86-avx512 mean what the code generator means by them: every extension that it uses."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return
+    flags = set()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("flags"):
+                    flags = set(line.partition(":")[2].split())
+                    break
+    except OSError:
+        return
+    if {"avx2", "fma", "f16c"} <= flags:
+        config.available_features.add("x86-avx2")
+    if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
+        config.available_features.add("x86-avx512")
+
+
+def add_shared_inputs():
+    folder = os.path.normpath(os.path.join(config.attn_source_root, "..", "shared", "inputs"))
+    if os.path.isdir(folder):
+        config.available_features.add("shared-inputs")
+        config.substitutions.append(("%shared_inputs", folder))
+
+
+def add_ptxas():
+    ptxas = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+    if ptxas:
+        config.available_features.add("ptxas")
+        config.substitutions.append(("%ptxas", ptxas))
+
+
+config.substitutions.append(("%attn_root", config.attn_source_root))
+add_tools()
+add_host_features()
+add_shared_inputs()
+add_ptxas()
