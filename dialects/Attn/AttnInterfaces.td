@@ -1,0 +1,33 @@
+//===- AttnInterfaces.td - what a named mask or score must provide -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_INTERFACES
+#define ATTN_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def Attn_NamedModInterface : AttrInterface<"NamedModInterface"> {
+  let cppNamespace = "::attn";
+  let description = [{
+    A named mask or score function: sugar for a few operations in the mask or score region. A new one is an attribute
+    that implements this interface and one line in the table of names (AttnAttrs.cpp); the parser, verifier and
+    `attn-expand-named` need no change.
+  }];
+  let methods = [
+    InterfaceMethod<"The word that names it in the assembly.", "::llvm::StringRef", "getKeyword">,
+    InterfaceMethod<"True for a mask (yields keep), false for a score function (yields the new score).",
+      "bool", "isMask">,
+    InterfaceMethod<"How many captured operands it takes (0 or 1).", "unsigned", "getNumCaptures">,
+    InterfaceMethod<[{
+      Checks its parameters and the type of its captured operand against the sizes of the op.
+      }], "::llvm::LogicalResult", "verifyMod",
+      (ins "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError, "const ::attn::AttentionDims &":$dims,
+           "::mlir::TypeRange":$captures)>,
+    InterfaceMethod<[{
+      Builds its operations at the builder's insertion point, inside the region. Returns the new score or `keep` (i1).
+      }], "::mlir::Value", "buildMod",
+      (ins "::mlir::ImplicitLocOpBuilder &":$builder, "const ::attn::ModValues &":$values,
+           "::mlir::ValueRange":$captures)>,
+  ];
+}
+
+#endif

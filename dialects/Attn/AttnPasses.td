@@ -1,0 +1,44 @@
+//===- AttnPasses.td - passes on the graph level -------------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_PASSES
+#define ATTN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandNamedPass : Pass<"attn-expand-named"> {
+  let summary = "Expand named masks and score functions into regions";
+  let description = [{
+    Rewrites `scores(...)` and `masks(...)` of `attn.attention` and `attn.mask` into operations at the front of their
+    score and mask regions, so that everything after has one mechanism to deal with. Sizes come from tensor.dim or
+    memref.dim in front of the op; where an operand broadcasts along a dynamic dimension, a run-time check that it is
+    1 or the full size is added (cf.assert).
+
+    Precondition: verified ops. Postcondition: no op has `scores` or `masks`. Nothing is skipped.
+
+    Before: `masks(causal<top_left>)`. After (test/Transforms/attn-expand-named/doc-example.mlir):
+    ```mlir
+    where(%b, %h, %i, %j) {
+      %keep = arith.cmpi sle, %j, %i : index
+      attn.yield %keep : i1
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
+def ExportFunctionsPass : Pass<"attn-export-functions", "::mlir::ModuleOp"> {
+  let summary = "Give public functions the calling convention of compiled kernels";
+  let description = [{
+    Every public function with a body gets memref arguments alone, of layout `strided<[?, ..., ?, 1], offset: ?>`:
+    tensor arguments are read through bufferization.to_tensor, results (tensors, or scalars as rank-0 memrefs) are
+    written to out parameters through bufferization.materialize_in_destination. Scalar arguments stay. The function gets
+    `attn.results = n`, the number of out parameters, which are last.
+
+    Precondition: tensor form, ranked types. Postcondition: public functions return nothing. Private functions and
+    declarations are left alone. Example: test/Transforms/attn-export-functions/doc-example.mlir.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
+}
+
+#endif

@@ -1,0 +1,84 @@
+//===- ConversionPasses.td - from one level to the next ------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_CONVERSION_PASSES
+#define ATTN_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertAttnToLinalgPass : Pass<"convert-attn-to-linalg"> {
+  let summary = "Lower the unfused vocabulary to linalg";
+  let description = [{
+    `attn.matmul`, `attn.mask` and `attn.softmax` on tensors become linalg.generic ops with the same numbers: f32 inside
+    (f64 for f64), one rounding at the end, rows of -inf give 0. `attn.attention` is left alone.
+
+    Precondition: tensors, no named masks (attn-expand-named). Example: test/Conversion/AttnToLinalg/doc-example.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp"> {
+  let summary = "Tile attention into the FlashAttention loop";
+  let description = [{
+    `attn.attention` on memrefs becomes scf.forall over (batch, head, query tile) around an scf.for over kv tiles of the
+    `flash` steps (arXiv:2307.08691, algorithm 1). Layouts become views, sizes that only the run knows are checked in
+    front of the loop (flash.require), captured loads whose indices are not proved in bounds are clamped.
+
+    Precondition: memrefs, no named masks (attn-expand-named). Postcondition: no attn op; flash-verify-form holds.
+    Example: test/Conversion/AttnToFlash/doc-example.mlir.
+  }];
+  let options = [
+    Option<"tileQ", "tile-q", "int64_t", "0",
+           "query rows of a tile; a power of two from 1 to 1024, 0 lets the target's cost model choose">,
+    Option<"tileKv", "tile-kv", "int64_t", "0",
+           "keys of a tile; 1 to 65536, 0 lets the target's cost model choose">,
+    Option<"target", "target", "std::string", "\"host\"",
+           "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
+  ];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp"> {
+  let summary = "Lower flash tiles to vector code with queries as lanes";
+  let description = [{
+    Tiles become transposed scratch buffers (queries along the lanes), rows become vectors in registers:
+
+    | tile | form |
+    |---|---|
+    | query<R x D> | memref<D x R> of T, scale multiplied in |
+    | scores<R x K> | memref<K x R> of T, weights overwrite scores |
+    | acc<R x E> | memref<E x R> of T |
+    | rows<R> | vector<R x T> |
+
+    Both products are register-blocked outer products (vector.fma with a broadcast key or value element, accumulators in
+    iter_args). Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar.
+    Scratch is memref.alloc at the top of the parallel body (flash-outline-parallel makes it per-thread memory).
+
+    Postcondition: no flash tile left. Example: test/Conversion/FlashToCpu/doc-example.mlir.
+  }];
+  let options = [
+    Option<"blockRows", "block-rows", "int64_t", "0",
+           "keys (or value columns) of a register block; 1 to 16, 0 lets the target's cost model choose">,
+    Option<"target", "target", "std::string", "\"host\"",
+           "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ConvertFlashToLLVMPass : Pass<"convert-flash-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Convert the target level to the LLVM dialect";
+  let description = [{
+    One full conversion of func, cf, arith, math, memref, vector and what is left of flash (parallel loops, checks),
+    with calls into the runtime's C ABI (runtime/README.md). Each public function f without results gets an entry
+    `attn_entry_f(ptr)`, which takes one array of pointers: to the C-interface descriptor of each memref argument and to
+    each scalar argument.
+
+    Precondition: no scf, affine, tensor or linalg. Postcondition: the LLVM dialect alone, without
+    unrealized casts. Example: test/Conversion/FlashToLLVM/doc-example.mlir.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+#endif

@@ -1,0 +1,50 @@
+//===- FlashBase.td - the flash dialect and its tile types ----*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FLASH_BASE
+#define FLASH_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+
+def Flash_Dialect : Dialect {
+  let name = "flash";
+  let cppNamespace = "::attn::flash";
+  let summary = "The FlashAttention loop as operations on opaque tiles";
+  let description = [{
+    The tiled level: one op for each step of the online-softmax algorithm (arXiv:2307.08691, algorithm 1), on tiles
+    whose storage is the target's business. Tile values are linear: each is consumed once (`flash-verify-form`), so a
+    target may update them in place. Rationale.md in this folder tells why.
+
+    Row r of a tile is query i0 + r of head h; key k of a tile is key j0 + k. Scores are in natural units throughout.
+    `T` is f32, or f64 for f64 inputs.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::attn::AttnDialect"];
+}
+
+class Flash_Type<string name, string keyword> : TypeDef<Flash_Dialect, name> {
+  let mnemonic = keyword;
+}
+
+def Flash_QueryType : Flash_Type<"Query", "query"> {
+  let summary = "query tile, rows x headDim (? where dynamic), in the form that the target wants";
+  let parameters = (ins "int64_t":$rows, "int64_t":$headDim, "::mlir::Type":$element);
+  let assemblyFormat = "`<` $rows `x` custom<Extent>($headDim) `,` $element `>`";
+}
+def Flash_ScoresType : Flash_Type<"Scores", "scores"> {
+  let summary = "scores, later weights, rows x keys of T";
+  let parameters = (ins "int64_t":$rows, "int64_t":$keys, "::mlir::Type":$element);
+  let assemblyFormat = "`<` $rows `x` $keys `,` $element `>`";
+}
+def Flash_AccType : Flash_Type<"Acc", "acc"> {
+  let summary = "output accumulator, rows x valueDim (? where dynamic) of T";
+  let parameters = (ins "int64_t":$rows, "int64_t":$valueDim, "::mlir::Type":$element);
+  let assemblyFormat = "`<` $rows `x` custom<Extent>($valueDim) `,` $element `>`";
+}
+def Flash_RowsType : Flash_Type<"Rows", "rows"> {
+  let summary = "one T for each row of a tile; not linear, may be used any number of times";
+  let parameters = (ins "int64_t":$rows, "::mlir::Type":$element);
+  let assemblyFormat = "`<` $rows `,` $element `>`";
+}
+
+#endif

@@ -1,0 +1,164 @@
+//===- FlashOps.td - steps of the FlashAttention loop ----------*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FLASH_OPS
+#define FLASH_OPS
+
+include "FlashBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Flash_Op<string mnemonic, list<Trait> traits = []> : Op<Flash_Dialect, mnemonic, traits>;
+
+def Flash_Wide : AnyTypeOf<[F32, F64]>;
+/// A view [batch, heads or kvHeads, length, headDim or valueDim] of an operand, whatever its layout in memory.
+def Flash_View : MemRefRankOf<[F16, BF16, F32, F64], [4]>;
+
+//===----------------------------------------------------------------------===//
+// Tile steps, in the order in which the loop has them
+//===----------------------------------------------------------------------===//
+
+def Flash_LoadQueryOp : Flash_Op<"load_query", [MemoryEffects<[MemRead]>]> {
+  let summary = "load a tile of queries";
+  let description = [{
+    `result[r, d] = source[b, h, i0 + r, d]` for r < rows, 0 for the other rows. With `scale` the scores of this tile
+    are multiplied by it: a target folds it in where it likes.
+  }];
+  let arguments = (ins Flash_View:$source, Index:$b, Index:$h, Index:$i0, Index:$rows, Optional<Flash_Wide>:$scale);
+  let results = (outs Flash_QueryType:$result);
+  let assemblyFormat = [{ $source `[` $b `,` $h `,` $i0 `]` `rows` $rows (`scale` $scale^ `:` type($scale))? attr-dict
+    `:` type($source) `->` qualified(type($result)) }];
+}
+
+def Flash_InitOp : Flash_Op<"init", [Pure, AttrSizedOperandSegments]> {
+  let summary = "start the online softmax";
+  let description = [{
+    `max = -inf, sum = 0, acc = 0`; with a sink above -inf `max = sink, sum = 1, acc = 0`: the partial result of one
+    key with logit sink and value 0. valueDim is the second extent of acc where that is dynamic.
+  }];
+  let arguments = (ins Optional<Flash_Wide>:$sink, Optional<Index>:$valueDim);
+  let results = (outs Flash_RowsType:$max, Flash_RowsType:$sum, Flash_AccType:$acc);
+  let assemblyFormat = [{ (`sink` $sink^ `:` type($sink))? (`value_dim` $valueDim^)? attr-dict `:`
+    qualified(type($max)) `,` qualified(type($sum)) `,` qualified(type($acc)) }];
+}
+
+def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[MemRead]>, SingleBlock]> {
+  let summary = "scores of a tile of queries and a tile of keys, and the maximum of each row";
+  let description = [{
+    ```
+    s = scale * sum_d query[r, d] * key[b, hk, j0 + k, d]      (scale as load_query has it)
+    s = score(s, b, h, i, j)                                   if there is a score region; i = i0 + r, j = j0 + k
+    s = where(b, h, i, j) ? s : -inf                           if there is a mask region
+    scores[r, k] = s, rowMax[r] = max over k < keys
+    ```
+    Keys at and behind `keys` are not read and take no part. Regions are evaluated for rows at and behind `rows` at the
+    last valid row: i = min(i0 + r, i0 + rows - 1). Captured loads in the regions are in bounds for every index in
+    range (convert-attn-to-flash clamps what is not proved).
+  }];
+  let arguments = (ins Flash_QueryType:$query, Flash_View:$key, Index:$b, Index:$h, Index:$hk, Index:$i0, Index:$j0,
+                       Index:$rows, Index:$keys);
+  let results = (outs Flash_ScoresType:$scores, Flash_RowsType:$rowMax);
+  let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
+  let assemblyFormat = [{ $query `,` $key `at` `(` $b `,` $h `:` $hk `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys
+    (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
+    attr-dict `:` qualified(type($query)) `,` type($key) `->` qualified(type($scores)) `,` qualified(type($rowMax)) }];
+}
+
+def Flash_UpdateMaxOp : Flash_Op<"update_max", [Pure, AllTypesMatch<["old", "tileMax", "newMax", "rescale"]>]> {
+  let summary = "fold the maximum of a tile into the running maximum";
+  let description = [{
+    `newMax = max(old, tileMax)`, `rescale = exp(old - newMax)`, 0 where newMax is -inf.
+  }];
+  let arguments = (ins Flash_RowsType:$old, Flash_RowsType:$tileMax);
+  let results = (outs Flash_RowsType:$newMax, Flash_RowsType:$rescale);
+  let assemblyFormat = "$old `,` $tileMax attr-dict `:` qualified(type($old))";
+}
+
+def Flash_WeightsOp : Flash_Op<"weights", [Pure, AllTypesMatch<["scores", "weights"]>,
+    AllTypesMatch<["max", "sum", "rescale", "newSum"]>]> {
+  let summary = "unnormalised weights of a tile, and the running sum";
+  let description = [{
+    `weights[r, k] = exp(scores[r, k] - max[r])`, `newSum = sum * rescale + sum over k < keys of weights`. The
+    difference is taken before it is scaled to base 2, so that finite scores of any size stay finite. A row whose max is
+    -inf has weights 0. Consumes scores.
+  }];
+  let arguments = (ins Flash_ScoresType:$scores, Flash_RowsType:$max, Flash_RowsType:$sum, Flash_RowsType:$rescale,
+                       Index:$keys);
+  let results = (outs Flash_ScoresType:$weights, Flash_RowsType:$newSum);
+  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `keys` $keys attr-dict `:` qualified(type($scores)) `,`
+    qualified(type($max)) }];
+}
+
+def Flash_AccumulateOp : Flash_Op<"accumulate", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "add a tile's weighted values";
+  let description = [{
+    `result[r, e] = acc[r, e] * rescale[r] + sum over k < keys of weights[r, k] * value[b, hk, j0 + k, e]`. Consumes
+    acc and weights.
+  }];
+  let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$rescale, Flash_ScoresType:$weights, Flash_View:$value,
+                       Index:$b, Index:$hk, Index:$j0, Index:$keys);
+  let results = (outs Flash_AccType:$result);
+  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `keys` $keys attr-dict
+    `:` qualified(type($acc)) `,` qualified(type($rescale)) `,` qualified(type($weights)) `,` type($value) }];
+}
+
+def Flash_StoreOp : Flash_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "normalise a tile and write its rows";
+  let description = [{
+    `dest[b, h, i0 + r, e] = acc[r, e] / sum[r]` for r < rows, 0 where sum is 0; rounded once to dest's element type.
+    Consumes acc.
+  }];
+  let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$sum, Flash_View:$dest, Index:$b, Index:$h, Index:$i0,
+                       Index:$rows);
+  let assemblyFormat = [{ $acc `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows attr-dict `:`
+    qualified(type($acc)) `,` qualified(type($sum)) `,` type($dest) }];
+}
+
+def Flash_StoreLseOp : Flash_Op<"store_lse", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>]> {
+  let summary = "write the logarithm of the denominators";
+  let description = [{ `dest[b, h, i0 + r] = max[r] + log(sum[r])` for r < rows; -inf where sum is 0. }];
+  let arguments = (ins Flash_RowsType:$max, Flash_RowsType:$sum, MemRefRankOf<[F32, F64], [3]>:$dest, Index:$b,
+                       Index:$h, Index:$i0, Index:$rows);
+  let assemblyFormat = [{ $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows attr-dict `:`
+    qualified(type($max)) `,` type($dest) }];
+}
+
+def Flash_StoreWeightsOp : Flash_Op<"store_weights", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>]> {
+  let summary = "write the final weights of a tile";
+  let description = [{
+    `dest[b, h, i0 + r, j0 + k] = exp(scores[r, k] - max[r]) / sum[r]` for r < rows and k < keys, 0 where sum is 0;
+    max and sum are the final ones of the row. Keys from `keys` to `zeros` get 0. Consumes scores.
+  }];
+  let arguments = (ins Flash_ScoresType:$scores, Flash_RowsType:$max, Flash_RowsType:$sum, Flash_View:$dest, Index:$b,
+                       Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys, Index:$zeros);
+  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `,` $j0 `]` `rows` $rows
+    `keys` $keys `zeros` $zeros attr-dict `:` qualified(type($scores)) `,` qualified(type($max)) `,` type($dest) }];
+}
+
+//===----------------------------------------------------------------------===//
+// What generated code asks of the runtime
+//===----------------------------------------------------------------------===//
+
+def Flash_RequireOp : Flash_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "end the call with an error unless a condition holds";
+  let description = [{
+    Where `condition` is false the call ends and reports `message`, in which {0} and {1} stand for the values. Not
+    allowed inside a parallel loop.
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message, Variadic<Index>:$values);
+  let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict";
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+}
+
+def Flash_ParallelForOp : Flash_Op<"parallel_for", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "run a function over [0, count) in parallel";
+  let description = [{
+    Calls `body(begin, end, scratch, captures...)` for disjoint ranges that cover [0, count), each on some thread with
+    `scratch_bytes` bytes of scratch memory of its own.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$body, Index:$count, Index:$scratchBytes, Variadic<AnyType>:$captures);
+  let assemblyFormat = [{ $body `count` $count `scratch_bytes` $scratchBytes
+    (`(` $captures^ `:` type($captures) `)`)? attr-dict }];
+}
+
+#endif

@@ -1,0 +1,32 @@
+//===- FlashPasses.td - passes on the tiled and target level --*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FLASH_PASSES
+#define FLASH_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyFormPass : Pass<"flash-verify-form"> {
+  let summary = "Check that every tile value is consumed once";
+  let description = [{
+    Query tiles may be read by any number of `flash.scores`; every `scores` and `acc` value must have one use on every
+    path: it is consumed by the one op that uses it, in the block that defines it or by the loop around. Errors name the
+    value and its uses. Changes nothing. Example: test/Transforms/flash-verify-form/doc-example.mlir.
+  }];
+}
+
+def OutlineParallelPass : Pass<"flash-outline-parallel", "::mlir::ModuleOp"> {
+  let summary = "Outline parallel loops into functions with scratch memory";
+  let description = [{
+    Each outermost scf.forall becomes `flash.parallel_for` and a private function over a range of the linearised
+    indices. memref.alloc ops in its body become views of the scratch that the runtime hands to each thread: their
+    total size, a formula of the sizes, is computed in front of the loop. So nothing is allocated inside.
+
+    Precondition: scf.forall without results, allocations at the top of its body, with sizes from outside it.
+    Postcondition: no scf.forall. Inner scf.forall become sequential loops.
+    Example: test/Transforms/flash-outline-parallel/doc-example.mlir.
+  }];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+#endif

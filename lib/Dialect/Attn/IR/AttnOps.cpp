@@ -1,0 +1,775 @@
+//===- AttnOps.cpp - verifiers, interfaces and syntax of the attn ops --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Attn/IR/AttnSyntax.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+/// `%scale`, or `%scale : f64`.
+static ParseResult parseScale(OpAsmParser &parser, OpAsmParser::UnresolvedOperand &scale, Type &type) {
+  if (parser.parseOperand(scale))
+    return failure();
+  type = parser.getBuilder().getF32Type();
+  if (succeeded(parser.parseOptionalColon()))
+    return parser.parseType(type);
+  return success();
+}
+
+static void printScale(OpAsmPrinter &printer, Operation *, Value scale, Type type) {
+  printer << scale;
+  if (!type.isF32())
+    printer << " : " << type;
+}
+
+/// The four layouts by the word that introduces each and its letters.
+static constexpr StringLiteral kLayoutNames[] = {"query", "key", "value", "out"};
+static constexpr StringLiteral kLayoutLetters[] = {"bhid", "bhjd", "bhje", "bhie"};
+
+/// `(b, j, 1, h, d)`: one letter or constant for each dimension of the operand.
+static ParseResult parseLayout(OpAsmParser &parser, unsigned which, AffineMapAttr &attr) {
+  MLIRContext *context = parser.getContext();
+  SmallVector<AffineExpr> results;
+  auto item = [&]() -> ParseResult {
+    int64_t constant;
+    OptionalParseResult number = parser.parseOptionalInteger(constant);
+    if (number.has_value()) {
+      results.push_back(getAffineConstantExpr(constant, context));
+      return *number;
+    }
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    size_t position = word.size() == 1 ? kLayoutLetters[which].find(word) : StringRef::npos;
+    if (position == StringRef::npos)
+      return parser.emitError(loc, "expected a position or one of the letters '")
+             << kLayoutLetters[which] << "' in the layout of " << kLayoutNames[which] << ", but got '" << word
+             << "' (C2)";
+    results.push_back(getAffineDimExpr(position, context));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item))
+    return failure();
+  attr = AffineMapAttr::get(AffineMap::get(4, 0, results, context));
+  return success();
+}
+
+/// `(query(b, i, h, d), key(...), value(...), out(...))`, any of them, in any order.
+static ParseResult parseLayouts(OpAsmParser &parser, AffineMapAttr &query, AffineMapAttr &key, AffineMapAttr &value,
+                                AffineMapAttr &out) {
+  AffineMapAttr *layouts[] = {&query, &key, &value, &out};
+  auto item = [&]() -> ParseResult {
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    auto *name = llvm::find(kLayoutNames, word);
+    if (name == std::end(kLayoutNames))
+      return parser.emitError(loc, "expected query, key, value or out, but got '") << word << "'";
+    unsigned which = name - std::begin(kLayoutNames);
+    if (*layouts[which])
+      return parser.emitError(loc, "the layout of ") << word << " is given twice";
+    return parseLayout(parser, which, *layouts[which]);
+  };
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item);
+}
+
+static void printLayouts(OpAsmPrinter &printer, Operation *, AffineMapAttr query, AffineMapAttr key,
+                         AffineMapAttr value, AffineMapAttr out) {
+  const AffineMapAttr layouts[] = {query, key, value, out};
+  StringRef separator = "";
+  printer << '(';
+  for (auto [which, layout] : llvm::enumerate(layouts)) {
+    if (!layout)
+      continue;
+    printer << separator << kLayoutNames[which] << '(';
+    llvm::interleaveComma(layout.getValue().getResults(), printer, [&](AffineExpr result) {
+      if (auto dim = dyn_cast<AffineDimExpr>(result))
+        printer << kLayoutLetters[which][dim.getPosition()];
+      else
+        printer << cast<AffineConstantExpr>(result).getValue();
+    });
+    printer << ')';
+    separator = ", ";
+  }
+  printer << ')';
+}
+
+/// The named masks and score functions of the assembly.
+static Attribute parseModAttr(OpAsmParser &parser, StringRef word) {
+  using Parse = Attribute (*)(AsmParser &, Type);
+  auto empty = [](auto tag) -> Parse {
+    return [](AsmParser &p, Type) -> Attribute { return decltype(tag)::get(p.getContext()); };
+  };
+  auto parse = llvm::StringSwitch<Parse>(word)
+                   .Case("causal", CausalAttr::parse)
+                   .Case("window", WindowAttr::parse)
+                   .Case("prefix", PrefixAttr::parse)
+                   .Case("boolean", empty(BooleanAttr()))
+                   .Case("softcap", SoftcapAttr::parse)
+                   .Case("alibi", empty(AlibiAttr()))
+                   .Case("bias", empty(BiasAttr()))
+                   .Case("additive", empty(AdditiveAttr()))
+                   .Default(nullptr);
+  return parse ? parse(parser, {}) : Attribute();
+}
+
+/// `(causal<top_left>, boolean(%m : tensor<5x7xi1>))`.
+static ParseResult parseMods(OpAsmParser &parser, bool masks, ArrayAttr &mods,
+                             SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures, SmallVectorImpl<Type> &types) {
+  SmallVector<Attribute> attrs;
+  auto item = [&]() -> ParseResult {
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    Attribute attr = parseModAttr(parser, word);
+    auto mod = dyn_cast_or_null<NamedModInterface>(attr);
+    if (!mod || mod.isMask() != masks)
+      return parser.emitError(loc, "expected ")
+             << (masks ? "a mask (causal, window, prefix, boolean)" : "a score function (softcap, alibi, bias, additive)")
+             << ", but got '" << word << "'";
+    attrs.push_back(attr);
+    if (!mod.getNumCaptures())
+      return success();
+    return failure(parser.parseLParen() || parser.parseOperand(captures.emplace_back()) || parser.parseColon() ||
+                   parser.parseType(types.emplace_back()) || parser.parseRParen());
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item))
+    return failure();
+  mods = parser.getBuilder().getArrayAttr(attrs);
+  return success();
+}
+
+static void printMods(OpAsmPrinter &printer, ArrayAttr mods, OperandRange captures, TypeRange types) {
+  unsigned next = 0;
+  printer << '(';
+  llvm::interleaveComma(mods, printer, [&](Attribute attr) {
+    auto mod = cast<NamedModInterface>(attr);
+    printer << mod.getKeyword();
+    llvm::TypeSwitch<Attribute>(attr).Case<CausalAttr, WindowAttr, PrefixAttr, SoftcapAttr>(
+        [&](auto known) { known.print(printer); });
+    if (mod.getNumCaptures()) {
+      printer << '(' << captures[next] << " : " << types[next] << ')';
+      ++next;
+    }
+  });
+  printer << ')';
+}
+
+static ParseResult parseNamedScores(OpAsmParser &parser, ArrayAttr &mods,
+                                    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
+                                    SmallVectorImpl<Type> &types) {
+  return parseMods(parser, /*masks=*/false, mods, captures, types);
+}
+
+static void printNamedScores(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures,
+                             TypeRange types) {
+  printMods(printer, mods, captures, types);
+}
+
+static ParseResult parseNamedMasks(OpAsmParser &parser, ArrayAttr &mods,
+                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
+                                   SmallVectorImpl<Type> &types) {
+  return parseMods(parser, /*masks=*/true, mods, captures, types);
+}
+
+static void printNamedMasks(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures,
+                            TypeRange types) {
+  printMods(printer, mods, captures, types);
+}
+
+#define GET_OP_CLASSES
+#include "Attn/AttnOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// What all ops share
+//===----------------------------------------------------------------------===//
+
+/// Reads its inputs and captures, writes its inits, where they are memrefs.
+static void addMemoryEffects(DestinationStyleOpInterface op,
+                             SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    if (op.isDpsInit(&operand))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand, SideEffects::DefaultResource::get());
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand, SideEffects::DefaultResource::get());
+  }
+  // Memrefs that the regions capture are no operands: a read of unknown memory stands for them.
+  bool reads = false;
+  op->walk([&](memref::LoadOp) { reads = true; });
+  if (reads)
+    effects.emplace_back(MemoryEffects::Read::get(), SideEffects::DefaultResource::get());
+}
+
+/// Results have the shapes of the inits.
+static LogicalResult reifyFromInits(DestinationStyleOpInterface op, OpBuilder &builder,
+                                    ReifiedRankedShapedTypeDims &shapes) {
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (isa<RankedTensorType>(init.get().getType()))
+      shapes.push_back(tensor::getMixedSizes(builder, op.getLoc(), init.get()));
+  return success();
+}
+
+/// All shaped operands are tensors, or all are memrefs; results are the types of tensor inits.
+static LogicalResult verifyForm(DestinationStyleOpInterface op, StringRef constraint) {
+  bool memrefs = isa<MemRefType>(op->getOperand(0).getType());
+  for (auto [k, type] : llvm::enumerate(op->getOperandTypes()))
+    if (isa<ShapedType>(type) && isa<MemRefType>(type) != memrefs)
+      return op->emitOpError("expects all operands to be tensors or all to be memrefs, but operand 0 is ")
+             << op->getOperand(0).getType() << " and operand " << k << " is " << type << " (" << constraint << ")";
+  SmallVector<Type> expected;
+  if (!memrefs)
+    for (OpOperand &init : op.getDpsInitsMutable())
+      expected.push_back(init.get().getType());
+  if (!llvm::equal(expected, op->getResultTypes()))
+    return op->emitOpError("expects ") << expected.size() << " results of the types of its outs (" << expected
+                                       << "), but got " << op->getResultTypes() << " (" << constraint << ")";
+  return success();
+}
+
+static bool fits(int64_t size, int64_t want) {
+  return ShapedType::isDynamic(size) || ShapedType::isDynamic(want) || size == want;
+}
+
+static std::string sizeText(int64_t size) { return ShapedType::isDynamic(size) ? "?" : std::to_string(size); }
+
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  return "[" + llvm::join(llvm::map_range(shape, sizeText), ", ") + "]";
+}
+
+static FloatType scoreTypeFor(Type element) {
+  return element.isF64() ? FloatType(Float64Type::get(element.getContext()))
+                         : FloatType(Float32Type::get(element.getContext()));
+}
+
+/// The number of elements must fit in 63 bits.
+static LogicalResult verifyElementCount(Operation *op, StringRef what, ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(count, size, count))
+      return op->emitOpError("expects the number of elements of ")
+             << what << " to fit in 63 bits, but got shape " << shapeText(shape) << " (C15)";
+  return success();
+}
+
+/// (C10) of attn.attention: each named mask or score function, with its captured operands.
+static LogicalResult verifyMods(Operation *op, ArrayAttr mods, bool masks, OperandRange captures,
+                                const AttentionDims &dims) {
+  unsigned next = 0;
+  for (Attribute attr : mods ? mods.getValue() : ArrayRef<Attribute>()) {
+    auto mod = dyn_cast<NamedModInterface>(attr);
+    if (!mod || mod.isMask() != masks)
+      return op->emitOpError("expects ") << (masks ? "masks" : "scores") << " to hold named "
+                                         << (masks ? "masks" : "score functions") << ", but got " << attr << " (C10)";
+    unsigned count = mod.getNumCaptures();
+    if (next + count > captures.size())
+      return op->emitOpError("expects a captured operand for '") << mod.getKeyword() << "', but got none (C10)";
+    auto emitError = [&] { return op->emitOpError(); };
+    if (failed(mod.verifyMod(emitError, dims, TypeRange(captures.slice(next, count)))))
+      return failure();
+    next += count;
+  }
+  if (next != captures.size())
+    return op->emitOpError("expects ") << next << " captured operands for its named "
+                                       << (masks ? "masks" : "score functions") << ", but got " << captures.size()
+                                       << " (C10)";
+  return success();
+}
+
+/// (C11) of attn.attention. `score` is null for a mask region.
+static LogicalResult verifyModRegion(Operation *op, Region &region, Type score) {
+  if (region.empty())
+    return success();
+  StringRef name = score ? "score" : "where";
+  SmallVector<Type> expected(4, IndexType::get(op->getContext()));
+  if (score)
+    expected.insert(expected.begin(), score);
+  if (region.getArgumentTypes() != TypeRange(expected))
+    return op->emitOpError("expects the arguments of its '")
+           << name << "' region to have types " << expected << ", but got " << region.getArgumentTypes() << " (C11)";
+  Type yields = score ? score : IntegerType::get(op->getContext(), 1);
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  if (!yield)
+    return op->emitOpError("expects its '") << name << "' region to end in attn.yield (C11)";
+  if (yield.getValue().getType() != yields)
+    return yield.emitOpError("expects the '") << name << "' region to yield " << yields << ", but got "
+                                              << yield.getValue().getType() << " (C11)";
+  for (Operation &inner : region.front().without_terminator()) {
+    bool reads = isa<memref::LoadOp>(inner);
+    if (inner.getNumRegions() || !(reads || isPure(&inner)))
+      return op->emitOpError("expects its '")
+                 .append(name, "' region to hold only pure operations without regions and reads, but got '",
+                         inner.getName(), "' (C11)")
+                 .attachNote(inner.getLoc())
+             << "the operation";
+    for (Type type : inner.getResultTypes())
+      if (!type.isIntOrIndexOrFloat())
+        return op->emitOpError("expects the operations of its '")
+               << name << "' region to yield scalars, but '" << inner.getName() << "' yields " << type << " (C11)";
+  }
+  return success();
+}
+
+#define ATTN_SHARED_METHODS(OpName)                                                                                    \
+  void OpName::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {              \
+    addMemoryEffects(*this, effects);                                                                                  \
+  }                                                                                                                    \
+  LogicalResult OpName::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {                   \
+    return reifyFromInits(*this, builder, shapes);                                                                     \
+  }
+ATTN_SHARED_METHODS(AttentionOp)
+ATTN_SHARED_METHODS(MatmulOp)
+ATTN_SHARED_METHODS(MaskOp)
+ATTN_SHARED_METHODS(SoftmaxOp)
+#undef ATTN_SHARED_METHODS
+
+//===----------------------------------------------------------------------===//
+// attention: dimensions
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned> attn::findLayoutDim(AffineMap map, LayoutDim dim) {
+  for (auto [k, result] : llvm::enumerate(map.getResults()))
+    if (auto expr = dyn_cast<AffineDimExpr>(result); expr && expr.getPosition() == dim)
+      return k;
+  return std::nullopt;
+}
+
+static AffineMap layoutOrIdentity(std::optional<AffineMap> map, MLIRContext *context) {
+  return map ? *map : AffineMap::getMultiDimIdentityMap(4, context);
+}
+AffineMap AttentionOp::getQueryMap() { return layoutOrIdentity(getQueryLayout(), getContext()); }
+AffineMap AttentionOp::getKeyMap() { return layoutOrIdentity(getKeyLayout(), getContext()); }
+AffineMap AttentionOp::getValueMap() { return layoutOrIdentity(getValueLayout(), getContext()); }
+AffineMap AttentionOp::getOutMap() { return layoutOrIdentity(getOutLayout(), getContext()); }
+
+FloatType AttentionOp::getScoreType() {
+  return scoreTypeFor(cast<ShapedType>(getQuery().getType()).getElementType());
+}
+
+/// The size of an operand along a letter; 1 where the layout does not have it.
+static int64_t sizeAlong(Type type, AffineMap map, LayoutDim dim) {
+  std::optional<unsigned> position = findLayoutDim(map, dim);
+  return position ? cast<ShapedType>(type).getDimSize(*position) : 1;
+}
+
+/// Whichever of the two is known.
+static int64_t known(int64_t a, int64_t b) { return ShapedType::isDynamic(a) ? b : a; }
+
+AttentionDims AttentionOp::getDims() {
+  Type q = getQuery().getType(), k = getKey().getType(), v = getValue().getType(), o = getOut().getType();
+  AffineMap qm = getQueryMap(), km = getKeyMap(), vm = getValueMap(), om = getOutMap();
+  AttentionDims dims;
+  dims.batch = known(known(sizeAlong(q, qm, kBatchDim), sizeAlong(o, om, kBatchDim)),
+                     known(sizeAlong(k, km, kBatchDim), sizeAlong(v, vm, kBatchDim)));
+  dims.heads = known(sizeAlong(q, qm, kHeadDim), sizeAlong(o, om, kHeadDim));
+  dims.kvHeads = known(sizeAlong(k, km, kHeadDim), sizeAlong(v, vm, kHeadDim));
+  dims.queryLen = known(sizeAlong(q, qm, kLengthDim), sizeAlong(o, om, kLengthDim));
+  dims.kvLen = known(sizeAlong(k, km, kLengthDim), sizeAlong(v, vm, kLengthDim));
+  dims.headDim = known(sizeAlong(q, qm, kFeatureDim), sizeAlong(k, km, kFeatureDim));
+  dims.valueDim = known(sizeAlong(v, vm, kFeatureDim), sizeAlong(o, om, kFeatureDim));
+  dims.hasLengths = bool(getKvLengths());
+  dims.scoreType = getScoreType();
+  return dims;
+}
+
+//===----------------------------------------------------------------------===//
+// attention: verifier
+//===----------------------------------------------------------------------===//
+
+// attention (C1), (C9)
+static LogicalResult verifyElementTypes(AttentionOp op) {
+  Type query = cast<ShapedType>(op.getQuery().getType()).getElementType();
+  for (auto [name, value] : {std::pair("key", op.getKey()), std::pair("value", op.getValue())})
+    if (Type element = cast<ShapedType>(value.getType()).getElementType(); element != query)
+      return op.emitOpError("expects query and ")
+             << name << " to share one element type, but got " << query << " and " << element << " (C1)";
+  if (op.getScale().getType() != op.getScoreType())
+    return op.emitOpError("expects scale to be ") << op.getScoreType() << " for " << query << " inputs, but got "
+                                                  << op.getScale().getType() << " (C9)";
+  FloatAttr constant;
+  if (matchPattern(op.getScale(), m_Constant(&constant)) && !constant.getValue().isFinite())
+    return op.emitOpError("expects scale to be finite, but got ") << constant << " (C9)";
+  return success();
+}
+
+// attention (C2)
+static LogicalResult verifyLayout(AttentionOp op, unsigned which, Type type, std::optional<AffineMap> map) {
+  StringRef name = kLayoutNames[which];
+  auto shaped = cast<ShapedType>(type);
+  if (!map) {
+    if (shaped.getRank() != 4)
+      return op.emitOpError("expects ") << name << " without a layout to have rank 4, but got rank "
+                                        << shaped.getRank() << "; write layout(" << name << "(...)) (C2)";
+    return success();
+  }
+  if (map->getNumDims() != 4 || map->getNumSymbols())
+    return op.emitOpError("expects the layout of ") << name << " to be a map from 4 dimensions, but got " << AffineMapAttr::get(*map)
+                                                    << " (C2)";
+  if (map->getNumResults() != shaped.getRank())
+    return op.emitOpError("expects the layout of ") << name << " to name " << shaped.getRank()
+                                                    << " dimensions, but got " << map->getNumResults() << " (C2)";
+  unsigned seen[4] = {0, 0, 0, 0};
+  for (auto [k, result] : llvm::enumerate(map->getResults())) {
+    if (auto dim = dyn_cast<AffineDimExpr>(result)) {
+      ++seen[dim.getPosition()];
+      continue;
+    }
+    auto constant = dyn_cast<AffineConstantExpr>(result);
+    if (!constant)
+      return op.emitOpError("expects the layout of ") << name << " to hold letters and constants alone, but got "
+                                                      << AffineMapAttr::get(*map) << " (C2)";
+    int64_t size = shaped.getDimSize(k);
+    if (constant.getValue() < 0 || (!ShapedType::isDynamic(size) && constant.getValue() >= size))
+      return op.emitOpError("expects position ") << constant.getValue() << " in the layout of " << name
+                                                 << " to be inside its dimension " << k << " of size "
+                                                 << sizeText(size) << " (C2)";
+  }
+  for (unsigned dim = 0; dim < 4; ++dim)
+    if (seen[dim] > 1 || (dim >= kLengthDim && !seen[dim]))
+      return op.emitOpError("expects the layout of ")
+             << name << " to name '" << kLayoutLetters[which][dim] << "' "
+             << (dim >= kLengthDim ? "once" : "at most once") << ", but got it " << seen[dim] << " times (C2)";
+  return success();
+}
+
+static LogicalResult verifyShared(AttentionOp op, StringRef dim, StringRef first, int64_t a, StringRef second,
+                                  int64_t b, StringRef constraint) {
+  if (fits(a, b))
+    return success();
+  return op.emitOpError("expects ") << first << " and " << second << " to share " << dim << ", but got " << a
+                                    << " and " << b << " (" << constraint << ")";
+}
+
+// attention (C3), (C4), (C5)
+static LogicalResult verifySizes(AttentionOp op, const AttentionDims &dims) {
+  Type q = op.getQuery().getType(), k = op.getKey().getType(), v = op.getValue().getType();
+  AffineMap qm = op.getQueryMap(), km = op.getKeyMap(), vm = op.getValueMap();
+  auto along = [](Type type, AffineMap map, LayoutDim dim) { return sizeAlong(type, map, dim); };
+  if (failed(verifyShared(op, "headDim", "query", along(q, qm, kFeatureDim), "key", along(k, km, kFeatureDim), "C3")) ||
+      failed(verifyShared(op, "batch", "query", along(q, qm, kBatchDim), "key", along(k, km, kBatchDim), "C4")) ||
+      failed(verifyShared(op, "batch", "key", along(k, km, kBatchDim), "value", along(v, vm, kBatchDim), "C4")) ||
+      failed(verifyShared(op, "batch", "query", along(q, qm, kBatchDim), "value", along(v, vm, kBatchDim), "C4")) ||
+      failed(verifyShared(op, "kvHeads", "key", along(k, km, kHeadDim), "value", along(v, vm, kHeadDim), "C4")) ||
+      failed(verifyShared(op, "kvLen", "key", along(k, km, kLengthDim), "value", along(v, vm, kLengthDim), "C4")))
+    return failure();
+  if (ShapedType::isDynamic(dims.heads) || ShapedType::isDynamic(dims.kvHeads))
+    return success();
+  if (dims.kvHeads == 0 ? dims.heads != 0 : dims.heads % dims.kvHeads != 0)
+    return op.emitOpError("expects kvHeads to divide heads, but got ") << dims.kvHeads << " and " << dims.heads
+                                                                       << " (C5)";
+  return success();
+}
+
+/// Shape and element type of a result operand, in the default layout.
+static LogicalResult verifyResult(AttentionOp op, StringRef name, Type type, ArrayRef<int64_t> shape,
+                                  StringRef constraint) {
+  auto shaped = cast<ShapedType>(type);
+  if (shaped.getElementType() != op.getScoreType())
+    return op.emitOpError("expects ") << name << " to have element type " << op.getScoreType() << ", but got "
+                                      << shaped.getElementType() << " (" << constraint << ")";
+  if (failed(verifyCompatibleShape(shaped.getShape(), shape)))
+    return op.emitOpError("expects ") << name << " to have shape " << shapeText(shape) << ", but got "
+                                      << shapeText(shaped.getShape()) << " (" << constraint << ")";
+  return success();
+}
+
+// attention (C6)
+static LogicalResult verifyOut(AttentionOp op, const AttentionDims &dims) {
+  auto out = cast<ShapedType>(op.getOut().getType());
+  Type query = cast<ShapedType>(op.getQuery().getType()).getElementType();
+  if (out.getElementType() != query && out.getElementType() != op.getScoreType())
+    return op.emitOpError("expects out to have element type ") << query << " or " << op.getScoreType() << ", but got "
+                                                               << out.getElementType() << " (C6)";
+  static constexpr StringLiteral names[] = {"batch", "heads", "queryLen", "valueDim"};
+  Type query4 = op.getQuery().getType();
+  AffineMap queryMap = op.getQueryMap();
+  const int64_t want[] = {dims.batch, sizeAlong(query4, queryMap, kHeadDim), sizeAlong(query4, queryMap, kLengthDim),
+                          sizeAlong(op.getValue().getType(), op.getValueMap(), kFeatureDim)};
+  for (unsigned dim = 0; dim < 4; ++dim) {
+    int64_t size = sizeAlong(out, op.getOutMap(), static_cast<LayoutDim>(dim));
+    if (!fits(size, want[dim]))
+      return op.emitOpError("expects out to have ") << names[dim] << " = " << want[dim] << ", but got " << size
+                                                    << " (C6)";
+  }
+  return success();
+}
+
+// attention (C7), (C8), (C12), (C13)
+static LogicalResult verifyOptionalOperands(AttentionOp op, const AttentionDims &dims) {
+  if (op.getLse() && failed(verifyResult(op, "lse", op.getLse().getType(), {dims.batch, dims.heads, dims.queryLen}, "C7")))
+    return failure();
+  if (op.getWeights() && failed(verifyResult(op, "weights", op.getWeights().getType(),
+                                             {dims.batch, dims.heads, dims.queryLen, dims.kvLen}, "C8")))
+    return failure();
+  if (op.getSink() && failed(verifyResult(op, "sink", op.getSink().getType(), {dims.heads}, "C12")))
+    return failure();
+  if (Value lengths = op.getKvLengths())
+    if (auto type = cast<ShapedType>(lengths.getType());
+        failed(verifyCompatibleShape(type.getShape(), ArrayRef<int64_t>(dims.batch))))
+      return op.emitOpError("expects kv_lengths to have shape ") << shapeText(dims.batch) << ", but got "
+                                                                 << shapeText(type.getShape()) << " (C13)";
+  return success();
+}
+
+// attention (C15)
+static LogicalResult verifyCounts(AttentionOp op, const AttentionDims &dims) {
+  for (auto [name, value] : {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
+                             std::pair("value", op.getValue()), std::pair("out", op.getOut())})
+    if (failed(verifyElementCount(op, name, cast<ShapedType>(value.getType()).getShape())))
+      return failure();
+  return verifyElementCount(op, "the scores", {dims.batch, dims.heads, dims.queryLen, dims.kvLen});
+}
+
+LogicalResult AttentionOp::verify() {
+  if (getDropout()) // (C16)
+    return emitOpError("does not support dropout yet; remove it (C16)");
+  if (failed(verifyElementTypes(*this)) ||
+      failed(verifyLayout(*this, 0, getQuery().getType(), getQueryLayout())) ||
+      failed(verifyLayout(*this, 1, getKey().getType(), getKeyLayout())) ||
+      failed(verifyLayout(*this, 2, getValue().getType(), getValueLayout())) ||
+      failed(verifyLayout(*this, 3, getOut().getType(), getOutLayout())))
+    return failure();
+  AttentionDims dims = getDims();
+  if (failed(verifySizes(*this, dims)) || failed(verifyOut(*this, dims)) ||
+      failed(verifyOptionalOperands(*this, dims)) || failed(verifyCounts(*this, dims)) ||
+      failed(verifyMods(*this, getScoresAttr(), /*masks=*/false, getScoreCaptures(), dims)) ||
+      failed(verifyMods(*this, getMasksAttr(), /*masks=*/true, getMaskCaptures(), dims)))
+    return failure();
+  return verifyForm(*this, "C14");
+}
+
+LogicalResult AttentionOp::verifyRegions() {
+  if (failed(verifyModRegion(*this, getScoreRegion(), getScoreType())))
+    return failure();
+  return verifyModRegion(*this, getMaskRegion(), {});
+}
+
+MutableOperandRange AttentionOp::getDpsInitsMutable() {
+  // out, lse and weights are the last operand groups, next to one another.
+  unsigned count = 1 + (getLse() ? 1 : 0) + (getWeights() ? 1 : 0);
+  return MutableOperandRange(*this, getOutMutable().getOperandNumber(), count);
+}
+
+//===----------------------------------------------------------------------===//
+// attention: canonicalization
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A score region that yields its score, or a mask region that yields true, says nothing.
+struct DropTrivialRegions : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    auto yielded = [](Region &region) {
+      return region.empty() ? Value() : cast<YieldOp>(region.front().getTerminator()).getValue();
+    };
+    Value score = yielded(op.getScoreRegion()), keep = yielded(op.getMaskRegion());
+    bool dropScore = score && score == op.getScoreRegion().getArgument(0);
+    bool dropMask = keep && matchPattern(keep, m_One());
+    if (!dropScore && !dropMask)
+      return rewriter.notifyMatchFailure(op, "no region is trivial");
+    rewriter.modifyOpInPlace(op, [&] {
+      for (auto [drop, region] : {std::pair(dropScore, &op.getScoreRegion()), std::pair(dropMask, &op.getMaskRegion())})
+        if (drop) {
+          region->dropAllReferences();
+          region->getBlocks().clear();
+        }
+    });
+    return success();
+  }
+};
+
+/// The same mask twice, and a window without ends, say nothing. Only masks without captures are compared.
+struct DropRedundantMasks : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    if (!op.getMasks())
+      return rewriter.notifyMatchFailure(op, "no named masks");
+    SmallVector<Attribute> kept;
+    for (Attribute mask : *op.getMasks()) {
+      auto window = dyn_cast<WindowAttr>(mask);
+      bool unlimited = window && window.getLeft() < 0 && window.getRight() < 0;
+      bool repeated = !cast<NamedModInterface>(mask).getNumCaptures() && llvm::is_contained(kept, mask);
+      if (!unlimited && !repeated)
+        kept.push_back(mask);
+    }
+    if (kept.size() == op.getMasks()->size() && !kept.empty())
+      return rewriter.notifyMatchFailure(op, "every named mask says something new");
+    rewriter.modifyOpInPlace(op, [&] {
+      if (kept.empty())
+        op.removeMasksAttr();
+      else
+        op.setMasksAttr(rewriter.getArrayAttr(kept));
+    });
+    return success();
+  }
+};
+
+/// A layout that is the default one is not written.
+struct DropDefaultLayouts : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    SmallVector<StringAttr> names;
+    for (StringAttr name : {op.getQueryLayoutAttrName(), op.getKeyLayoutAttrName(), op.getValueLayoutAttrName(),
+                            op.getOutLayoutAttrName()})
+      if (auto layout = op->getAttrOfType<AffineMapAttr>(name); layout && layout.getValue().isIdentity())
+        names.push_back(name);
+    if (names.empty())
+      return rewriter.notifyMatchFailure(op, "no default layout is written");
+    rewriter.modifyOpInPlace(op, [&] {
+      for (StringAttr name : names)
+        op->removeAttr(name);
+    });
+    return success();
+  }
+};
+
+/// An lse or weights result that nobody uses is not computed.
+struct DropUnusedResults : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    if (op->getNumResults() == 0)
+      return rewriter.notifyMatchFailure(op, "on memrefs");
+    unsigned next = 1;
+    Value lse = op.getLse() ? op.getResult(next++) : Value();
+    Value weights = op.getWeights() ? op.getResult(next++) : Value();
+    bool dropLse = lse && lse.use_empty(), dropWeights = weights && weights.use_empty();
+    if (!dropLse && !dropWeights)
+      return rewriter.notifyMatchFailure(op, "every result is used");
+    SmallVector<Type> types{op.getResult(0).getType()};
+    if (lse && !dropLse)
+      types.push_back(lse.getType());
+    if (weights && !dropWeights)
+      types.push_back(weights.getType());
+    auto fresh = AttentionOp::create(
+        rewriter, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(), op.getScale(), op.getScoreCaptures(),
+        op.getMaskCaptures(), op.getSink(), op.getKvLengths(), op.getOut(), dropLse ? Value() : op.getLse(),
+        dropWeights ? Value() : op.getWeights(), op.getScoresAttr(), op.getMasksAttr(), op.getQueryLayoutAttr(),
+        op.getKeyLayoutAttr(), op.getValueLayoutAttr(), op.getOutLayoutAttr(), op.getDropoutAttr());
+    fresh->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    fresh.getScoreRegion().takeBody(op.getScoreRegion());
+    fresh.getMaskRegion().takeBody(op.getMaskRegion());
+    next = 0;
+    SmallVector<Value> replacements{fresh.getResult(next++)};
+    if (lse)
+      replacements.push_back(dropLse ? Value() : fresh.getResult(next++));
+    if (weights)
+      replacements.push_back(dropWeights ? Value() : fresh.getResult(next++));
+    for (auto [result, value] : llvm::zip(op.getResults(), replacements))
+      if (value)
+        rewriter.replaceAllUsesWith(result, value);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropTrivialRegions, DropRedundantMasks, DropDefaultLayouts, DropUnusedResults>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// matmul
+//===----------------------------------------------------------------------===//
+
+MutableOperandRange MatmulOp::getDpsInitsMutable() { return getOutMutable(); }
+
+LogicalResult MatmulOp::verify() {
+  auto lhs = cast<ShapedType>(getLhs().getType()), rhs = cast<ShapedType>(getRhs().getType());
+  auto out = cast<ShapedType>(getOut().getType());
+  int64_t rank = lhs.getRank();
+  if (rank < 2 || rhs.getRank() != rank || out.getRank() != rank) // (C1)
+    return emitOpError("expects lhs, rhs and out to have the same rank, at least 2, but got ")
+           << rank << ", " << rhs.getRank() << " and " << out.getRank() << " (C1)";
+  for (int64_t k = 0; k < rank - 2; ++k) // (C2)
+    if (!fits(lhs.getDimSize(k), rhs.getDimSize(k)) || !fits(lhs.getDimSize(k), out.getDimSize(k)) ||
+        !fits(rhs.getDimSize(k), out.getDimSize(k)))
+      return emitOpError("expects lhs, rhs and out to share batch dimension ")
+             << k << ", but got " << sizeText(lhs.getDimSize(k)) << ", " << sizeText(rhs.getDimSize(k)) << " and "
+             << sizeText(out.getDimSize(k)) << " (C2)";
+  int64_t rhsK = rank - (getTransposeRhs() ? 1 : 2), rhsN = rank - (getTransposeRhs() ? 2 : 1);
+  auto verifyDim = [&](StringRef name, StringRef a, int64_t sizeA, StringRef b, int64_t sizeB) -> LogicalResult {
+    if (fits(sizeA, sizeB))
+      return success();
+    return emitOpError("expects ") << a << " and " << b << " to share " << name << ", but got " << sizeA << " and "
+                                   << sizeB << " (C2)";
+  };
+  if (failed(verifyDim("k", "lhs", lhs.getDimSize(rank - 1), "rhs", rhs.getDimSize(rhsK))) ||
+      failed(verifyDim("m", "lhs", lhs.getDimSize(rank - 2), "out", out.getDimSize(rank - 2))) ||
+      failed(verifyDim("n", "rhs", rhs.getDimSize(rhsN), "out", out.getDimSize(rank - 1))))
+    return failure();
+  Type element = lhs.getElementType();
+  if (rhs.getElementType() != element) // (C3)
+    return emitOpError("expects lhs and rhs to share one element type, but got ")
+           << element << " and " << rhs.getElementType() << " (C3)";
+  if (out.getElementType() != element && out.getElementType() != scoreTypeFor(element))
+    return emitOpError("expects out to have element type ")
+           << element << " or " << scoreTypeFor(element) << ", but got " << out.getElementType() << " (C3)";
+  return verifyForm(*this, "C4");
+}
+
+//===----------------------------------------------------------------------===//
+// mask
+//===----------------------------------------------------------------------===//
+
+MutableOperandRange MaskOp::getDpsInitsMutable() { return getOutMutable(); }
+
+LogicalResult MaskOp::verify() {
+  auto input = cast<ShapedType>(getInput().getType());
+  if (input.getRank() != 4) // (C1)
+    return emitOpError("expects scores to have rank 4, but got rank ") << input.getRank() << " (C1)";
+  auto out = cast<ShapedType>(getOut().getType());
+  if (failed(verifyCompatibleShape(input.getShape(), out.getShape())) ||
+      input.getElementType() != out.getElementType())
+    return emitOpError("expects out to have the shape and element type of scores, but got ")
+           << out << " and " << input << " (C1)";
+  AttentionDims dims;
+  dims.batch = known(input.getDimSize(0), out.getDimSize(0));
+  dims.heads = known(input.getDimSize(1), out.getDimSize(1));
+  dims.queryLen = known(input.getDimSize(2), out.getDimSize(2));
+  dims.kvLen = known(input.getDimSize(3), out.getDimSize(3));
+  dims.scoreType = scoreTypeFor(input.getElementType());
+  if (failed(verifyMods(*this, getMasksAttr(), /*masks=*/true, getMaskCaptures(), dims))) // (C2)
+    return failure();
+  return verifyForm(*this, "C3");
+}
+
+LogicalResult MaskOp::verifyRegions() { return verifyModRegion(*this, getMaskRegion(), {}); }
+
+//===----------------------------------------------------------------------===//
+// softmax
+//===----------------------------------------------------------------------===//
+
+MutableOperandRange SoftmaxOp::getDpsInitsMutable() { return getOutMutable(); }
+
+LogicalResult SoftmaxOp::verify() {
+  auto input = cast<ShapedType>(getInput().getType()), out = cast<ShapedType>(getOut().getType());
+  if (failed(verifyCompatibleShape(input.getShape(), out.getShape()))) // (C1)
+    return emitOpError("expects out to have the shape of the input, but got ")
+           << shapeText(out.getShape()) << " and " << shapeText(input.getShape()) << " (C1)";
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= input.getRank()) // (C2)
+    return emitOpError("expects 0 <= axis < rank = ") << input.getRank() << ", but got " << axis << " (C2)";
+  if (out.getElementType() != input.getElementType() &&
+      out.getElementType() != scoreTypeFor(input.getElementType())) // (C4)
+    return emitOpError("expects out to have element type ")
+           << input.getElementType() << " or " << scoreTypeFor(input.getElementType()) << ", but got "
+           << out.getElementType() << " (C4)";
+  return verifyForm(*this, "C3");
+}

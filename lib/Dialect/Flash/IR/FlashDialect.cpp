@@ -1,0 +1,81 @@
+//===- FlashDialect.cpp - registration, types and ops of flash --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Dialect/Attn/IR/AttnSyntax.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+/// An integer of at least 0, or `?`.
+static ParseResult parseExtent(AsmParser &parser, int64_t &extent) {
+  extent = ShapedType::kDynamic;
+  if (succeeded(parser.parseOptionalQuestion()))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseInteger(extent))
+    return failure();
+  if (extent < 0)
+    return parser.emitError(loc, "expected an extent of at least 0, but got ") << extent;
+  return success();
+}
+
+static void printExtent(AsmPrinter &printer, int64_t extent) {
+  if (ShapedType::isDynamic(extent))
+    printer << '?';
+  else
+    printer << extent;
+}
+
+#include "Flash/FlashDialect.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "Flash/FlashTypes.cpp.inc"
+#define GET_OP_CLASSES
+#include "Flash/FlashOps.cpp.inc"
+
+namespace {
+
+/// Constants of the regions of flash.scores stay in them.
+struct RegionConstants : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *region) const final { return isa<ScoresOp>(region->getParentOp()); }
+};
+
+struct FlashInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+};
+
+} // namespace
+
+void FlashDialect::initialize() {
+  addInterfaces<RegionConstants, FlashInliner>();
+  addOperations<
+#define GET_OP_LIST
+#include "Flash/FlashOps.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "Flash/FlashTypes.cpp.inc"
+      >();
+}
+
+LogicalResult RequireOp::verify() {
+  if (getValues().size() > 2)
+    return emitOpError("expects at most 2 values, but got ") << getValues().size();
+  return success();
+}
+
+LogicalResult RequireOp::canonicalize(RequireOp op, PatternRewriter &rewriter) {
+  if (!matchPattern(op.getCondition(), m_One()))
+    return rewriter.notifyMatchFailure(op, "the condition is not known to hold");
+  rewriter.eraseOp(op);
+  return success();
+}
