@@ -17,14 +17,26 @@ namespace attn::runtime {
 
 #if defined(__SSE__)
 
+/// Saving all of x86's environment (fegetenv) is slow; the control words of the
+/// two units are enough. Generated code computes with SSE and AVX, but
+/// fegetround and long double go by the x87 word.
 class DefaultFloatEnvironment {
 public:
-  DefaultFloatEnvironment() : saved(_mm_getcsr()) { _mm_setcsr(0x1F80); }
-  ~DefaultFloatEnvironment() { _mm_setcsr(saved); }
+  DefaultFloatEnvironment() : vectorControl(_mm_getcsr()) {
+    const unsigned short x87Default = 0x037F;
+    __asm__ volatile("fnstcw %0" : "=m"(x87Control));
+    __asm__ volatile("fldcw %0" : : "m"(x87Default));
+    _mm_setcsr(0x1F80);
+  }
+  ~DefaultFloatEnvironment() {
+    __asm__ volatile("fldcw %0" : : "m"(x87Control));
+    _mm_setcsr(vectorControl);
+  }
   DefaultFloatEnvironment(const DefaultFloatEnvironment &) = delete;
 
 private:
-  unsigned saved;
+  unsigned vectorControl;
+  unsigned short x87Control;
 };
 
 #else
