@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// State shared by the runtime's files: the call, the thread inside it, pools.
+//
+// Failing jumps over the frames of generated code, which has no destructors.
+// In the runtime itself no frame that may be jumped over holds an object with
+// one: setjmp sits in small functions that only call generated code.
+
+#ifndef ATTN_RUNTIME_LIB_INTERNAL_H
+#define ATTN_RUNTIME_LIB_INTERNAL_H
+
+#include "attn/Runtime.h"
+
+#include <atomic>
+#include <csetjmp>
+#include <cstdint>
+#include <mutex>
+
+struct pthreadpool;
+
+namespace attn::runtime {
+
+/// Alignment in bytes of buffers and scratch: a cache line, an AVX-512 vector.
+constexpr int64_t minAlignment = 64;
+
+/// Sizes in bytes above this are overflows, not requests.
+constexpr int64_t maxBytes = int64_t(1) << 47;
+
+struct Error {
+  int32_t code = ATTN_RT_OK;
+  char message[ATTN_RT_MESSAGE_BYTES] = "";
+
+  /// Formats as attn_rt_fail does; truncates.
+  void set(int32_t newCode, const char *text, int64_t a, int64_t b);
+};
+
+/// One allocation that serves all workers of a loop.
+struct Scratch {
+  void *base = nullptr;
+  int64_t capacity = 0;
+};
+
+/// Frees the block and clears it.
+void freeScratch(Scratch &scratch);
+
+/// Makes the block at least `bytes` large; what it held is lost. False if
+/// there is no memory; the block is then empty.
+bool growScratch(Scratch &scratch, int64_t bytes);
+
+struct Buffer;
+struct Loop;
+
+/// One attn_rt_call in progress.
+struct Call {
+  attn_rt_pool *pool = nullptr;
+  /// 0: no limit.
+  int64_t maxScratchBytes = 0;
+
+  /// Where failing outside a parallel body goes, after setting `error`.
+  std::jmp_buf escape;
+  Error error;
+
+  /// Guards the buffers and their counters: bodies may allocate.
+  std::mutex mutex;
+  Buffer *buffers = nullptr;
+  int64_t allocations = 0;
+  int64_t liveBytes = 0;
+  int64_t peakBytes = 0;
+
+  /// Reused by the call's loops; comes from the pool and goes back to it.
+  Scratch scratch;
+
+  std::atomic<int64_t> scratchBytes{0};
+  std::atomic<int64_t> parallelLoops{0};
+  std::atomic<int64_t> tiles{0};
+};
+
+/// Frees every buffer that the call still owns.
+void releaseBuffers(Call &call);
+
+/// What a thread does while it runs items of a loop.
+struct Worker {
+  /// Where failing inside the body goes, after recording the error.
+  std::jmp_buf escape;
+  Loop *loop = nullptr;
+  int64_t item = 0;
+  /// Scratch in bytes over all workers, enclosing loops included.
+  int64_t scratchBytes = 0;
+};
+
+/// Where this thread is. A call made inside a body has no worker of its own
+/// yet, but its loops are nested all the same.
+struct Thread {
+  Call *call = nullptr;
+  Worker *worker = nullptr;
+  bool insideBody = false;
+};
+
+/// The calling thread's state.
+Thread &currentThread();
+
+/// attn_rt_fail with any code.
+[[noreturn]] void fail(int32_t code, const char *message, int64_t a, int64_t b);
+
+/// Records the failure of the worker's current item; the lowest item wins.
+void recordFailure(Worker &worker, int32_t code, const char *message, int64_t a,
+                   int64_t b);
+
+/// A buffer with the current call's bookkeeping; fails if there is none.
+/// `counted` tells the generated code's buffers from the runtime's own.
+void *allocateBuffer(uint64_t alignment, uint64_t size, bool counted);
+void freeBuffer(void *buffer);
+
+} // namespace attn::runtime
+
+/// Either on pthreadpool or on the caller's executor.
+struct attn_rt_pool {
+  int64_t threads = 1;
+  pthreadpool *native = nullptr;
+  uint32_t nativeFlags = 0;
+  attn_rt_executor executor = {};
+
+  /// Scratch between calls; as many blocks as calls ran at once, up to this.
+  static constexpr int maxKept = 16;
+  std::mutex mutex;
+  attn::runtime::Scratch kept[maxKept];
+  int keptCount = 0;
+
+  /// The block returned last, or an empty one.
+  attn::runtime::Scratch takeScratch();
+  /// Keeps or frees the block.
+  void returnScratch(attn::runtime::Scratch scratch);
+  /// Runs work(context, worker) for each worker in [0, workers).
+  void run(int64_t workers, void (*work)(void *context, int64_t worker),
+           void *context);
+};
+
+#endif // ATTN_RUNTIME_LIB_INTERNAL_H

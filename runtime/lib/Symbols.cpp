@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The library's version and the functions that generated code may call.
+
+#include "attn/Runtime.h"
+
+template <typename Function>
+static attn_rt_symbol symbol(const char *name, Function *function) {
+  return {name, reinterpret_cast<void *>(function)};
+}
+
+const char *attn_rt_version(void) { return "0.1.0"; }
+
+size_t attn_rt_symbols(const attn_rt_symbol **table) {
+  static const attn_rt_symbol symbols[] = {
+      symbol("attn_rt_parallel_for", attn_rt_parallel_for),
+      symbol("attn_rt_fail", attn_rt_fail),
+      symbol("_mlir_memref_to_llvm_alloc", _mlir_memref_to_llvm_alloc),
+      symbol("_mlir_memref_to_llvm_aligned_alloc",
+             _mlir_memref_to_llvm_aligned_alloc),
+      symbol("_mlir_memref_to_llvm_free", _mlir_memref_to_llvm_free),
+  };
+  if (table)
+    *table = symbols;
+  return sizeof(symbols) / sizeof(symbols[0]);
+}
