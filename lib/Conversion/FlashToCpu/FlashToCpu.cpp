@@ -110,7 +110,8 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     FailureOr<int64_t> rows = chooseBlockRows();
     if (failed(rows))
       return signalPassFailure();
-    CpuLowering lowering{*rows, {}};
+    CpuLowering lowering;
+    lowering.blockRows = *rows;
     placeScales(getOperation(), lowering);
     TileTypeConverter converter;
     ConversionTarget legal(getContext());

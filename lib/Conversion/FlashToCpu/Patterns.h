@@ -11,7 +11,7 @@ namespace attn {
 /// What the patterns share: sizes of register blocks, and the scale of each scores op that is not folded into its
 /// query tile.
 struct CpuLowering {
-  int64_t blockRows;
+  int64_t blockRows = 1;
   llvm::DenseMap<mlir::Operation *, mlir::Value> scaleAfter;
 };
 
