@@ -93,9 +93,9 @@ ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value ke
 SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, const SoftmaxState &state) {
   ScoresOp scores = buildScores(b, j0, keys);
   auto update = UpdateMaxOp::create(b, rowsType(), rowsType(), state.max, scores.getRowMax());
-  auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum, update.getRescale(), keys);
+  auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum, update.getRescale(), rows, keys);
   auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(), parts.value, batch, kvHead,
-                                  j0, keys);
+                                  j0, rows, keys);
   return {update.getNewMax(), weights.getNewSum(), acc.getResult()};
 }
 
