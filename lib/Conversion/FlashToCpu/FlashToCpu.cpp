@@ -94,7 +94,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
   /// The type that scores are computed in decides the block; f32 if the function has no scores.
   LogicalResult chooseBlocks(CpuLowering &lowering) {
     if (blockRows < 0 || blockRows > 16)
-      return getOperation().emitError("expects block-rows to be in 0 to 16, but got ") << blockRows, failure();
+      return getOperation().emitError("expects block-rows to be in 0 to 16, but got ") << int64_t(blockRows), failure();
     TileQuery query;
     getOperation().walk([&](ScoresOp op) {
       query.scoreBits = op.getRowMax().getType().getElement().getIntOrFloatBitWidth();
