@@ -38,7 +38,8 @@ struct CopyToLoops : OpRewritePattern<memref::CopyOp> {
     if (source.getLayout().isIdentity() && target.getLayout().isIdentity())
       return rewriter.notifyMatchFailure(op, "contiguous: memcpy does it");
     Location loc = op.getLoc();
-    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0), one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0),
+          one = arith::ConstantIndexOp::create(rewriter, loc, 1);
     SmallVector<Value> sizes;
     for (int64_t dim = 0; dim < source.getRank(); ++dim)
       sizes.push_back(rewriter.createOrFold<memref::DimOp>(loc, op.getSource(), dim));

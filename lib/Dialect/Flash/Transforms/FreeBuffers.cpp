@@ -1,9 +1,9 @@
 //===- FreeBuffers.cpp - free temporaries after their last use ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Upstream's ownership-based deallocation wants a RegionBranchOpInterface on every op with regions, which score and mask
-// regions are not, and adds run-time ownership. The runtime frees everything at the end of a call, so only the plain
-// case matters here: a buffer that lives and dies in one block.
+// Upstream's ownership-based deallocation wants a RegionBranchOpInterface on every op with regions, which score and
+// mask regions are not, and adds run-time ownership. The runtime frees everything at the end of a call, so only the
+// plain case matters here: a buffer that lives and dies in one block.
 //
 //===----------------------------------------------------------------------===//
 

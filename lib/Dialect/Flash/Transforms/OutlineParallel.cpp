@@ -187,7 +187,8 @@ static OpFoldResult allocationBytes(Operation *alloc, const DataLayout &layout, 
 /// Iterations of each dimension: max(0, ceil((upper - lower) / step)).
 static SmallVector<OpFoldResult> tripCounts(scf::ForallOp loop, SizeArithmetic &sizes, ImplicitLocOpBuilder &b) {
   SmallVector<OpFoldResult> counts;
-  for (auto [lower, upper, step] : llvm::zip(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
+  for (auto [lower, upper, step] :
+       llvm::zip(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
     auto lo = getConstantIntValue(lower), up = getConstantIntValue(upper), by = getConstantIntValue(step);
     if (lo && up && by && *by > 0) {
       counts.push_back(b.getIndexAttr(*up <= *lo ? 0 : (*up - *lo - 1) / *by + 1));
@@ -208,7 +209,8 @@ static SmallVector<OpFoldResult> tripCounts(scf::ForallOp loop, SizeArithmetic &
 // The function
 //===----------------------------------------------------------------------===//
 
-/// What `region` uses that is defined outside of it, in the order of use. The region need not lie under the definitions.
+/// What `region` uses that is defined outside of it, in the order of use. The region need not lie under the
+/// definitions.
 static SetVector<Value> valuesFromOutside(Region &region) {
   SetVector<Value> values;
   region.walk([&](Operation *op) {
@@ -276,8 +278,7 @@ static func::FuncOp createFunction(scf::ForallOp loop, SymbolTable &symbols, uns
   OpBuilder builder(loop.getContext());
   auto scratch = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
   auto type = builder.getFunctionType({builder.getIndexType(), builder.getIndexType(), scratch}, {});
-  auto function =
-      func::FuncOp::create(loop.getLoc(), (parent.getName() + "_parallel_" + Twine(number)).str(), type);
+  auto function = func::FuncOp::create(loop.getLoc(), (parent.getName() + "_parallel_" + Twine(number)).str(), type);
   function.setPrivate();
   symbols.insert(function, std::next(parent->getIterator()));
   function.addEntryBlock();
