@@ -56,4 +56,13 @@ def ExpandOpsPass : Pass<"flash-expand-ops", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def VerifyMachinePass : Pass<"flash-verify-machine", "::mlir::ModuleOp"> {
+  let summary = "Check that a module holds nothing but the LLVM dialect";
+  let description = [{
+    The postcondition of the machine level: errors name each op of another dialect, unrealized casts (of builtin)
+    included. Changes nothing.
+    Example: test/Transforms/flash-verify-machine/doc-example.mlir.
+  }];
+}
+
 #endif
