@@ -20,6 +20,7 @@ struct TileQuery {
 /// block is `blockRows` keys (or value columns) times `queryRows` queries of accumulators.
 struct TileSizes {
   int64_t queryRows;
+  int64_t lanes;
   int64_t kvTile;
   int64_t blockRows;
 };

@@ -93,9 +93,9 @@ ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value ke
 SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, const SoftmaxState &state) {
   ScoresOp scores = buildScores(b, j0, keys);
   auto update = UpdateMaxOp::create(b, rowsType(), rowsType(), state.max, scores.getRowMax());
-  auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum, update.getRescale(), keys);
+  auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum, update.getRescale(), rows, keys);
   auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(), parts.value, batch, kvHead,
-                                  j0, keys);
+                                  j0, rows, keys);
   return {update.getNewMax(), weights.getNewSum(), acc.getResult()};
 }
 
@@ -170,9 +170,9 @@ struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAt
   /// What the options ask for, or what the cost model chooses.
   FailureOr<TileSizes> tileSizes(AttentionOp op, const TargetDescription &description) {
     if (tileQ < 0 || tileQ > 1024 || (tileQ & (tileQ - 1)))
-      return op.emitError("expects tile-q to be 0 or a power of two up to 1024, but got ") << tileQ, failure();
+      return op.emitError("expects tile-q to be 0 or a power of two up to 1024, but got ") << int64_t(tileQ), failure();
     if (tileKv < 0 || tileKv > 65536)
-      return op.emitError("expects tile-kv to be in 0 to 65536, but got ") << tileKv, failure();
+      return op.emitError("expects tile-kv to be in 0 to 65536, but got ") << int64_t(tileKv), failure();
     AttentionDims dims = op.getDims();
     TileSizes sizes =
         chooseTiles(description, {dims.scoreType.getIntOrFloatBitWidth(), dims.headDim, dims.valueDim});

@@ -1,9 +1,10 @@
 //===- FlashToCpu.cpp - flash tiles to vector code with queries as lanes -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A dialect conversion: tile types become scratch buffers of the transposed tile and vectors of rows (the table in
-// ConversionPasses.td), each flash op becomes loops of vector code (Tiles.cpp, Products.cpp). Tiles are linear, so every
-// op updates in place. Speed work belongs here: block shapes and tile sizes come from attn/Target/TileModel.h.
+// A dialect conversion: tile types become scratch buffers of the transposed tile and of its rows (the table in
+// ConversionPasses.td), each flash op becomes loops of vector code (Tiles.cpp, Products.cpp) over chunks of lanes. Tiles
+// are linear, so every op updates in place. Speed work belongs here: block shapes and tile sizes come from
+// attn/Target/TileModel.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +47,7 @@ TileTypeConverter::TileTypeConverter() {
   addConversion([](AccType type) -> Type {
     return MemRefType::get({type.getValueDim(), type.getRows()}, type.getElement());
   });
-  addConversion([](RowsType type) -> Type { return VectorType::get({type.getRows()}, type.getElement()); });
+  addConversion([](RowsType type) -> Type { return MemRefType::get({type.getRows()}, type.getElement()); });
 }
 
 Value attn::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
@@ -91,11 +92,9 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
   using Base::Base;
 
   /// The type that scores are computed in decides the block; f32 if the function has no scores.
-  FailureOr<int64_t> chooseBlockRows() {
+  LogicalResult chooseBlocks(CpuLowering &lowering) {
     if (blockRows < 0 || blockRows > 16)
-      return getOperation().emitError("expects block-rows to be in 0 to 16, but got ") << blockRows, failure();
-    if (blockRows)
-      return int64_t(blockRows);
+      return getOperation().emitError("expects block-rows to be in 0 to 16, but got ") << int64_t(blockRows), failure();
     TileQuery query;
     getOperation().walk([&](ScoresOp op) {
       query.scoreBits = op.getRowMax().getType().getElement().getIntOrFloatBitWidth();
@@ -103,15 +102,16 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     llvm::Expected<TargetDescription> description = describeTarget(target);
     if (!description)
       return getOperation().emitError() << llvm::toString(description.takeError()), failure();
-    return chooseTiles(*description, query).blockRows;
+    TileSizes sizes = chooseTiles(*description, query);
+    lowering.blockRows = blockRows ? int64_t(blockRows) : sizes.blockRows;
+    lowering.lanes = sizes.lanes;
+    return success();
   }
 
   void runOnOperation() override {
-    FailureOr<int64_t> rows = chooseBlockRows();
-    if (failed(rows))
-      return signalPassFailure();
     CpuLowering lowering;
-    lowering.blockRows = *rows;
+    if (failed(chooseBlocks(lowering)))
+      return signalPassFailure();
     placeScales(getOperation(), lowering);
     TileTypeConverter converter;
     ConversionTarget legal(getContext());

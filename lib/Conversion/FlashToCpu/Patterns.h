@@ -8,10 +8,11 @@
 
 namespace attn {
 
-/// What the patterns share: sizes of register blocks, and the scale of each scores op that is not folded into its
-/// query tile.
+/// What the patterns share: the register block (blockRows keys or value columns times `lanes` queries), and the scale of
+/// each scores op that is not folded into its query tile.
 struct CpuLowering {
   int64_t blockRows = 1;
+  int64_t lanes = 1;
   llvm::DenseMap<mlir::Operation *, mlir::Value> scaleAfter;
 };
 
@@ -25,6 +26,12 @@ public:
 /// for the first extent where that is dynamic, and must be defined in front of the parallel loop.
 mlir::Value createScratch(mlir::ImplicitLocOpBuilder &builder, mlir::MemRefType type,
                           llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &)> dynamicSize);
+
+/// The vector of one chunk of a tile's rows.
+inline mlir::VectorType chunkType(const CpuLowering &lowering, mlir::Type rows) {
+  auto type = mlir::cast<mlir::MemRefType>(rows);
+  return mlir::VectorType::get({std::min(lowering.lanes, type.getDimSize(0))}, type.getElementType());
+}
 
 /// Patterns for load_query, init, update_max, weights, store, store_lse and store_weights.
 void populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,

@@ -1,13 +1,14 @@
 //===- Products.cpp - the two matrix products on the CPU -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Both are register-blocked outer products over lanes of queries:
+// Both are register-blocked outer products over chunks of lanes, which are queries:
 //
 //   scores:      s[k][lanes]   += key[j0 + k, d]   * query[d][lanes]      blockRows keys, d is the reduction
 //   accumulate:  acc[e][lanes] += value[j0 + k, e] * weight[k][lanes]     blockRows value columns, k is the reduction
 //
 // The scalar is a broadcast load from K or V as they lie in memory; accumulators are iter_args, so they stay in
-// registers. What hand-written code reached this way: arXiv:2307.08691's loop, transposed (DESIGN of the CPU target).
+// registers. The loop over chunks is inside the loop over blocks: a block of keys, or of value columns, is read from the
+// nearest cache for all chunks but the first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,30 +25,26 @@ using namespace attn::flash;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Calls `block(b, first, count, carried)` over [0, size) in blocks of blockRows and then single rows (one smaller block
-/// where the size is static). Returns the carried values.
-static SmallVector<Value>
-buildBlocks(ImplicitLocOpBuilder &b, Value size, int64_t blockRows, ValueRange start,
-            llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, int64_t, ValueRange)> block) {
-  auto blocks = [&](Value low, Value high, int64_t count, ValueRange carried) {
-    return buildCarryingLoop(b, low, high, count, carried,
-                             [&](ImplicitLocOpBuilder &b, Value first, ValueRange carried) {
-                               return block(b, first, count, carried);
-                             });
+/// Calls `block(b, first, count)` over [0, size) in blocks of blockRows and then single rows (one smaller block where
+/// the size is static).
+static void buildBlocks(ImplicitLocOpBuilder &b, Value size, int64_t blockRows,
+                        llvm::function_ref<void(ImplicitLocOpBuilder &, Value, int64_t)> block) {
+  auto blocks = [&](Value low, Value high, int64_t count) {
+    buildLoop(b, low, high, count, [&](ImplicitLocOpBuilder &b, Value first) { block(b, first, count); });
   };
   Value zero = constantIndex(b, 0);
   if (std::optional<int64_t> known = getConstantIntValue(size)) {
     int64_t whole = *known / blockRows * blockRows;
-    SmallVector<Value> carried(start);
     if (whole)
-      carried = blocks(zero, constantIndex(b, whole), blockRows, carried);
+      blocks(zero, constantIndex(b, whole), blockRows);
     if (whole < *known)
-      carried = block(b, constantIndex(b, whole), *known - whole, carried);
-    return carried;
+      block(b, constantIndex(b, whole), *known - whole);
+    return;
   }
   Value step = constantIndex(b, blockRows);
   Value whole = arith::MulIOp::create(b, arith::DivUIOp::create(b, size, step), step);
-  return blocks(whole, size, 1, blocks(zero, whole, blockRows, start));
+  blocks(zero, whole, blockRows);
+  blocks(whole, size, 1);
 }
 
 /// One element of K or V in every lane.
@@ -60,44 +57,46 @@ static Value broadcastElement(ImplicitLocOpBuilder &b, VectorType type, Value vi
 
 namespace {
 
-/// What becomes of a block of dot products: scale, regions, the tile in memory and the maximum.
+/// What becomes of a chunk of dot products: scale, regions, the tile in memory.
 class ScoreEpilogue {
 public:
-  ScoreEpilogue(ScoresOp op, ScoresOp::Adaptor adaptor, Value tile, VectorType rows, Value scaleAfter)
-      : op(op), adaptor(adaptor), tile(tile), rows(rows), scaleAfter(scaleAfter) {}
+  ScoreEpilogue(ScoresOp op, ScoresOp::Adaptor adaptor, Value tile, VectorType chunk, Value scaleAfter)
+      : op(op), adaptor(adaptor), tile(tile), chunk(chunk), scaleAfter(scaleAfter) {}
 
-  /// Position of each lane's query, evaluated at the last valid row behind the end. Built once, in front of the loops.
-  void buildLanes(ImplicitLocOpBuilder &b);
+  /// Positions of the queries of the chunk from `lane`, the last valid row for lanes behind the end; null without
+  /// regions, which alone need them.
+  Value buildLaneQueries(ImplicitLocOpBuilder &b, Value lane);
 
   /// The score of key `k` (of the tile) from its dot products; stores it. Failure after a diagnostic.
-  FailureOr<Value> finish(ImplicitLocOpBuilder &b, Value dot, Value k);
+  FailureOr<Value> finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane, Value laneQueries);
 
 private:
   RegionRanges rangesOf(Region &region);
+  FailureOr<Value> cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments);
 
   ScoresOp op;
   ScoresOp::Adaptor adaptor;
   Value tile;
-  VectorType rows;
-  Value scaleAfter, laneQueries;
+  VectorType chunk;
+  Value scaleAfter;
 };
 
 } // namespace
 
-void ScoreEpilogue::buildLanes(ImplicitLocOpBuilder &b) {
+Value ScoreEpilogue::buildLaneQueries(ImplicitLocOpBuilder &b, Value lane) {
   if (op.getScoreRegion().empty() && op.getMaskRegion().empty())
-    return;
-  auto type = VectorType::get(rows.getShape(), b.getI32Type());
-  SmallVector<int32_t> iota(rows.getDimSize(0));
+    return {};
+  auto type = VectorType::get(chunk.getShape(), b.getI32Type());
+  SmallVector<int32_t> iota(chunk.getDimSize(0));
   std::iota(iota.begin(), iota.end(), 0);
-  Value lane = arith::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef(iota)));
+  Value offsets = arith::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef(iota)));
   // convert-attn-to-flash has checked that lengths fit in 31 bits.
   auto everywhere = [&](Value index) {
     return vector::BroadcastOp::create(b, type, Value(arith::IndexCastOp::create(b, b.getI32Type(), index)));
   };
   Value last = arith::SubIOp::create(b, adaptor.getRows(), constantIndex(b, 1));
-  Value inside = arith::MinSIOp::create(b, lane, everywhere(last));
-  laneQueries = arith::AddIOp::create(b, everywhere(adaptor.getI0()), inside);
+  Value rows = arith::AddIOp::create(b, everywhere(lane), offsets);
+  return arith::AddIOp::create(b, everywhere(adaptor.getI0()), arith::MinSIOp::create(b, rows, everywhere(last)));
 }
 
 RegionRanges ScoreEpilogue::rangesOf(Region &region) {
@@ -107,81 +106,96 @@ RegionRanges ScoreEpilogue::rangesOf(Region &region) {
   return ranges;
 }
 
-FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value k) {
-  Value score = dot;
+FailureOr<Value> ScoreEpilogue::cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments) {
+  RegionRanges ranges = rangesOf(region);
+  return LaneCloner(b, chunk.getDimSize(0), ranges).clone(region, arguments);
+}
+
+FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane, Value laneQueries) {
+  Value score = dot, batch = adaptor.getB(), head = adaptor.getH(), j = plus(b, adaptor.getJ0(), k);
   if (scaleAfter)
-    score = arith::MulFOp::create(b, score, vector::BroadcastOp::create(b, rows, scaleAfter));
-  Value j = plus(b, adaptor.getJ0(), k);
+    score = arith::MulFOp::create(b, score, vector::BroadcastOp::create(b, chunk, scaleAfter));
   if (!op.getScoreRegion().empty()) {
-    RegionRanges ranges = rangesOf(op.getScoreRegion());
-    FailureOr<Value> changed = LaneCloner(b, rows.getDimSize(0), ranges)
-                                   .clone(op.getScoreRegion(), {score, adaptor.getB(), adaptor.getH(), laneQueries, j});
+    FailureOr<Value> changed = cloneRegion(b, op.getScoreRegion(), {score, batch, head, laneQueries, j});
     if (failed(changed))
       return failure();
     score = *changed;
   }
   if (!op.getMaskRegion().empty()) {
-    RegionRanges ranges = rangesOf(op.getMaskRegion());
-    FailureOr<Value> keep = LaneCloner(b, rows.getDimSize(0), ranges)
-                                .clone(op.getMaskRegion(), {adaptor.getB(), adaptor.getH(), laneQueries, j});
+    FailureOr<Value> keep = cloneRegion(b, op.getMaskRegion(), {batch, head, laneQueries, j});
     if (failed(keep))
       return failure();
-    score = arith::SelectOp::create(b, *keep, score, splat(b, rows, -kInfinity));
+    score = arith::SelectOp::create(b, *keep, score, splat(b, chunk, -kInfinity));
   }
-  vector::StoreOp::create(b, score, tile, ValueRange{k, constantIndex(b, 0)});
+  vector::StoreOp::create(b, score, tile, ValueRange{k, lane});
   return score;
 }
 
 namespace {
 
 struct Scores : OpConversionPattern<ScoresOp> {
-  Scores(const TileTypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
+  Scores(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
       : OpConversionPattern(converter, context), lowering(lowering) {}
 
-  /// Dot products of `count` keys from `first`, lanes of queries.
-  static SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, ScoresOp::Adaptor adaptor, VectorType rows,
+  /// Dot products of some keys with the chunk of queries from `lane`.
+  static SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value lane,
                                       ArrayRef<Value> keys) {
-    SmallVector<Value> zeros(keys.size(), splat(b, rows, 0));
+    SmallVector<Value> zeros(keys.size(), splat(b, chunk, 0));
     return buildCarryingLoop(
         b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 0), 1, zeros,
         [&](ImplicitLocOpBuilder &b, Value d, ValueRange dots) {
-          Value query = vector::LoadOp::create(b, rows, adaptor.getQuery(), ValueRange{d, constantIndex(b, 0)});
+          Value query = vector::LoadOp::create(b, chunk, adaptor.getQuery(), ValueRange{d, lane});
           SmallVector<Value> next;
           for (auto [key, dot] : llvm::zip(keys, dots)) {
-            Value element =
-                broadcastElement(b, rows, adaptor.getKey(), {adaptor.getB(), adaptor.getHk(), key, d});
+            Value element = broadcastElement(b, chunk, adaptor.getKey(), {adaptor.getB(), adaptor.getHk(), key, d});
             next.push_back(vector::FMAOp::create(b, element, query, dot));
           }
           return next;
         });
   }
 
+  /// Scores of `count` keys from `first` with one chunk; folds them into the chunk's maximum.
+  LogicalResult buildChunk(ImplicitLocOpBuilder &b, OpAdaptor adaptor, ScoreEpilogue &epilogue, Value rowMax,
+                           VectorType chunk, Value lane, Value first, int64_t count) const {
+    SmallVector<Value> inTile, keys;
+    for (int64_t k = 0; k < count; ++k) {
+      inTile.push_back(plus(b, first, constantIndex(b, k)));
+      keys.push_back(plus(b, adaptor.getJ0(), inTile.back()));
+    }
+    Value queries = epilogue.buildLaneQueries(b, lane);
+    Value max = vector::LoadOp::create(b, chunk, rowMax, lane);
+    for (auto [dot, k] : llvm::zip(buildDots(b, adaptor, chunk, lane, keys), inTile)) {
+      FailureOr<Value> score = epilogue.finish(b, dot, k, lane, queries);
+      if (failed(score))
+        return failure();
+      max = vectorMax(b, max, *score);
+    }
+    vector::StoreOp::create(b, max, rowMax, lane);
+    return success();
+  }
+
   LogicalResult matchAndRewrite(ScoresOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto rows = cast<VectorType>(getTypeConverter()->convertType(op.getRowMax().getType()));
-    Value tile = createScratch(b, cast<MemRefType>(getTypeConverter()->convertType(op.getScores().getType())), {});
-    ScoreEpilogue epilogue(op, adaptor, tile, rows, lowering.scaleAfter.lookup(op));
-    epilogue.buildLanes(b);
-    bool failedRegion = false;
-    auto block = [&](ImplicitLocOpBuilder &b, Value first, int64_t count, ValueRange carried) -> SmallVector<Value> {
-      SmallVector<Value> inTile, keys;
-      for (int64_t k = 0; k < count; ++k) {
-        inTile.push_back(plus(b, first, constantIndex(b, k)));
-        keys.push_back(plus(b, adaptor.getJ0(), inTile.back()));
-      }
-      Value max = carried[0];
-      for (auto [dot, k] : llvm::zip(buildDots(b, adaptor, rows, keys), inTile)) {
-        FailureOr<Value> score = failedRegion ? FailureOr<Value>(failure()) : epilogue.finish(b, dot, k);
-        failedRegion |= failed(score);
-        max = failedRegion ? max : vectorMax(b, max, *score);
-      }
-      return {max};
-    };
-    Value none = splat(b, rows, -kInfinity);
-    Value max = buildBlocks(b, adaptor.getKeys(), lowering.blockRows, none, block)[0];
-    if (failedRegion)
+    auto convert = [&](Type type) { return cast<MemRefType>(getTypeConverter()->convertType(type)); };
+    MemRefType rows = convert(op.getRowMax().getType());
+    Value tile = createScratch(b, convert(op.getScores().getType()), {}), rowMax = createScratch(b, rows, {});
+    VectorType chunk = chunkType(lowering, rows);
+    ScoreEpilogue epilogue(op, adaptor, tile, chunk, lowering.scaleAfter.lookup(op));
+    Value zero = constantIndex(b, 0);
+    buildLoop(b, zero, constantIndex(b, rows.getDimSize(0)), chunk.getDimSize(0),
+              [&](ImplicitLocOpBuilder &b, Value lane) {
+                vector::StoreOp::create(b, splat(b, chunk, -kInfinity), rowMax, lane);
+              });
+    LogicalResult result = success();
+    buildBlocks(b, adaptor.getKeys(), lowering.blockRows, [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
+      buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
+        if (succeeded(result))
+          result = buildChunk(b, adaptor, epilogue, rowMax, chunk, lane, first, count);
+      });
+    });
+    if (failed(result))
       return failure();
-    rewriter.replaceOp(op, {tile, max});
+    rewriter.replaceOp(op, {tile, rowMax});
     return success();
   }
 
@@ -189,44 +203,45 @@ struct Scores : OpConversionPattern<ScoresOp> {
 };
 
 struct Accumulate : OpConversionPattern<AccumulateOp> {
-  Accumulate(const TileTypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
+  Accumulate(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
       : OpConversionPattern(converter, context), lowering(lowering) {}
 
-  /// acc * rescale + weights * value for `columns` of the value.
-  static void buildColumns(ImplicitLocOpBuilder &b, AccumulateOp::Adaptor adaptor, VectorType rows,
-                           ArrayRef<Value> columns) {
-    Value zero = constantIndex(b, 0);
+  /// acc * rescale + weights * value for some `columns` of the value and one chunk.
+  static void buildChunk(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value lane,
+                         ArrayRef<Value> columns) {
+    Value rescale = vector::LoadOp::create(b, chunk, adaptor.getRescale(), lane);
     SmallVector<Value> start;
     for (Value e : columns)
-      start.push_back(arith::MulFOp::create(b, vector::LoadOp::create(b, rows, adaptor.getAcc(), ValueRange{e, zero}),
-                                            adaptor.getRescale()));
+      start.push_back(arith::MulFOp::create(
+          b, vector::LoadOp::create(b, chunk, adaptor.getAcc(), ValueRange{e, lane}), rescale));
     SmallVector<Value> sums = buildCarryingLoop(
-        b, zero, adaptor.getKeys(), 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
-          Value weight = vector::LoadOp::create(b, rows, adaptor.getWeights(), ValueRange{k, constantIndex(b, 0)});
+        b, constantIndex(b, 0), adaptor.getKeys(), 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
+          Value weight = vector::LoadOp::create(b, chunk, adaptor.getWeights(), ValueRange{k, lane});
           Value j = plus(b, adaptor.getJ0(), k);
           SmallVector<Value> next;
           for (auto [e, sum] : llvm::zip(columns, sums)) {
-            Value element = broadcastElement(b, rows, adaptor.getValue(), {adaptor.getB(), adaptor.getHk(), j, e});
+            Value element = broadcastElement(b, chunk, adaptor.getValue(), {adaptor.getB(), adaptor.getHk(), j, e});
             next.push_back(vector::FMAOp::create(b, element, weight, sum));
           }
           return next;
         });
     for (auto [e, sum] : llvm::zip(columns, sums))
-      vector::StoreOp::create(b, sum, adaptor.getAcc(), ValueRange{e, zero});
+      vector::StoreOp::create(b, sum, adaptor.getAcc(), ValueRange{e, lane});
   }
 
   LogicalResult matchAndRewrite(AccumulateOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto rows = cast<VectorType>(adaptor.getRescale().getType());
-    buildBlocks(b, getDimension(b, adaptor.getAcc(), 0), lowering.blockRows, {},
-                [&](ImplicitLocOpBuilder &b, Value first, int64_t count, ValueRange) -> SmallVector<Value> {
-                  SmallVector<Value> columns;
-                  for (int64_t k = 0; k < count; ++k)
-                    columns.push_back(plus(b, first, constantIndex(b, k)));
-                  buildColumns(b, adaptor, rows, columns);
-                  return {};
-                });
+    auto rows = cast<MemRefType>(adaptor.getRescale().getType());
+    VectorType chunk = chunkType(lowering, rows);
+    Value size = getDimension(b, adaptor.getAcc(), 0);
+    buildBlocks(b, size, lowering.blockRows, [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
+      SmallVector<Value> columns;
+      for (int64_t k = 0; k < count; ++k)
+        columns.push_back(plus(b, first, constantIndex(b, k)));
+      buildLoop(b, constantIndex(b, 0), adaptor.getRows(), chunk.getDimSize(0),
+                [&](ImplicitLocOpBuilder &b, Value lane) { buildChunk(b, adaptor, chunk, lane, columns); });
+    });
     rewriter.replaceOp(op, adaptor.getAcc());
     return success();
   }

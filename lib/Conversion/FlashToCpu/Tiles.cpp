@@ -24,12 +24,22 @@ static Value convertFloat(ImplicitLocOpBuilder &b, Value value, Type to) {
   return arith::TruncFOp::create(b, to, value);
 }
 
-static Value loadRow(ImplicitLocOpBuilder &b, VectorType type, Value tile, Value row) {
-  return vector::LoadOp::create(b, type, tile, ValueRange{row, constantIndex(b, 0)});
+/// A chunk of a row of a tile: type.size lanes from `lane`.
+static Value loadRow(ImplicitLocOpBuilder &b, VectorType type, Value tile, Value row, Value lane) {
+  return vector::LoadOp::create(b, type, tile, ValueRange{row, lane});
 }
 
-static void storeRow(ImplicitLocOpBuilder &b, Value vector, Value tile, Value row) {
-  vector::StoreOp::create(b, vector, tile, ValueRange{row, constantIndex(b, 0)});
+static void storeRow(ImplicitLocOpBuilder &b, Value vector, Value tile, Value row, Value lane) {
+  vector::StoreOp::create(b, vector, tile, ValueRange{row, lane});
+}
+
+/// A chunk of a rows value.
+static Value loadRows(ImplicitLocOpBuilder &b, VectorType type, Value rows, Value lane) {
+  return vector::LoadOp::create(b, type, rows, lane);
+}
+
+static void storeRows(ImplicitLocOpBuilder &b, Value vector, Value rows, Value lane) {
+  vector::StoreOp::create(b, vector, rows, lane);
 }
 
 static Value isEqual(ImplicitLocOpBuilder &b, Value vector, double value) {
@@ -63,24 +73,43 @@ namespace {
 
 template <typename OpTy>
 struct TilePattern : OpConversionPattern<OpTy> {
-  using OpConversionPattern<OpTy>::OpConversionPattern;
-  template <typename TypeTy>
-  TypeTy convert(Type type) const {
-    return cast<TypeTy>(this->getTypeConverter()->convertType(type));
+  TilePattern(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
+      : OpConversionPattern<OpTy>(converter, context), lowering(lowering) {}
+
+  MemRefType convert(Type type) const { return cast<MemRefType>(this->getTypeConverter()->convertType(type)); }
+
+  /// Calls `body` with the first lane of each chunk that has one of the first `rows` rows.
+  static void forChunks(ImplicitLocOpBuilder &b, VectorType chunk, Value rows,
+                        llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) {
+    buildLoop(b, constantIndex(b, 0), rows, chunk.getDimSize(0), body);
   }
+
+  /// The same for each chunk of the tile.
+  static void forAllChunks(ImplicitLocOpBuilder &b, VectorType chunk, MemRefType tileRows,
+                           llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) {
+    forChunks(b, chunk, constantIndex(b, tileRows.getDimSize(0)), body);
+  }
+
+  const CpuLowering &lowering;
 };
 
 struct LoadQuery : TilePattern<LoadQueryOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(LoadQueryOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto type = convert<MemRefType>(op.getType());
+    MemRefType type = convert(op.getType());
     auto headDim = [&](ImplicitLocOpBuilder &b) { return getDimension(b, adaptor.getSource(), 3); };
     Value tile = createScratch(b, type, headDim), zero = constantIndex(b, 0), size = headDim(b);
     auto row = VectorType::get({type.getDimSize(1)}, type.getElementType());
     // Rows that do not exist are zero lanes: the products need no masks.
-    buildLoop(b, zero, size, 1,
-              [&](ImplicitLocOpBuilder &b, Value d) { storeRow(b, splat(b, row, 0), tile, d); });
+    Value isPartial = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, adaptor.getRows(),
+                                            constantIndex(b, type.getDimSize(1)));
+    scf::IfOp::create(b, isPartial, [&](OpBuilder &nested, Location loc) {
+      ImplicitLocOpBuilder b(loc, nested);
+      buildLoop(b, zero, size, 1,
+                [&](ImplicitLocOpBuilder &b, Value d) { storeRow(b, splat(b, row, 0), tile, d, constantIndex(b, 0)); });
+      scf::YieldOp::create(b);
+    });
     buildLoop(b, zero, adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
       Value i = plus(b, adaptor.getI0(), r);
       buildLoop(b, zero, size, 1, [&](ImplicitLocOpBuilder &b, Value d) {
@@ -101,18 +130,24 @@ struct Init : TilePattern<InitOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(InitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto type = convert<MemRefType>(op.getAcc().getType());
-    auto rows = convert<VectorType>(op.getMax().getType());
+    MemRefType type = convert(op.getAcc().getType()), rows = convert(op.getMax().getType());
     Value acc = createScratch(b, type, [&](ImplicitLocOpBuilder &) { return adaptor.getValueDim(); });
-    Value size = type.isDynamicDim(0) ? adaptor.getValueDim() : constantIndex(b, type.getDimSize(0));
-    buildLoop(b, constantIndex(b, 0), size, 1,
-              [&](ImplicitLocOpBuilder &b, Value e) { storeRow(b, splat(b, rows, 0), acc, e); });
-    Value max = splat(b, rows, -kInfinity), sum = splat(b, rows, 0);
-    if (Value sink = adaptor.getSink()) {
-      max = vector::BroadcastOp::create(b, rows, sink);
-      // A sink of -inf is none; NaN goes on as NaN in max.
-      sum = arith::SelectOp::create(b, isEqual(b, max, -kInfinity), splat(b, rows, 0), splat(b, rows, 1));
-    }
+    Value max = createScratch(b, rows, {}), sum = createScratch(b, rows, {});
+    VectorType chunk = chunkType(lowering, rows);
+    forAllChunks(b, chunk, rows, [&](ImplicitLocOpBuilder &b, Value lane) {
+      Value first = splat(b, chunk, -kInfinity), count = splat(b, chunk, 0);
+      if (Value sink = adaptor.getSink()) {
+        first = vector::BroadcastOp::create(b, chunk, sink);
+        // A sink of -inf is none; NaN goes on as NaN in max.
+        count = arith::SelectOp::create(b, isEqual(b, first, -kInfinity), count, splat(b, chunk, 1));
+      }
+      storeRows(b, first, max, lane);
+      storeRows(b, count, sum, lane);
+    });
+    buildLoop(b, constantIndex(b, 0), getDimension(b, acc, 0), 1, [&](ImplicitLocOpBuilder &b, Value e) {
+      forAllChunks(b, chunk, rows,
+                   [&](ImplicitLocOpBuilder &b, Value lane) { storeRow(b, splat(b, chunk, 0), acc, e, lane); });
+    });
     rewriter.replaceOp(op, {max, sum, acc});
     return success();
   }
@@ -122,9 +157,16 @@ struct UpdateMax : TilePattern<UpdateMaxOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(UpdateMaxOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value max = vectorMax(b, adaptor.getOld(), adaptor.getTileMax());
-    Value rescale = vectorExp(b, arith::SubFOp::create(b, adaptor.getOld(), finiteMax(b, max)));
-    rewriter.replaceOp(op, {max, rescale});
+    MemRefType rows = convert(op.getOld().getType());
+    VectorType chunk = chunkType(lowering, rows);
+    Value rescale = createScratch(b, rows, {});
+    forAllChunks(b, chunk, rows, [&](ImplicitLocOpBuilder &b, Value lane) {
+      Value old = loadRows(b, chunk, adaptor.getOld(), lane);
+      Value max = vectorMax(b, old, loadRows(b, chunk, adaptor.getTileMax(), lane));
+      storeRows(b, vectorExp(b, arith::SubFOp::create(b, old, finiteMax(b, max))), rescale, lane);
+      storeRows(b, max, adaptor.getOld(), lane);
+    });
+    rewriter.replaceOp(op, {adaptor.getOld(), rescale});
     return success();
   }
 };
@@ -133,17 +175,24 @@ struct Weights : TilePattern<WeightsOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(WeightsOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto type = cast<VectorType>(adaptor.getMax().getType());
-    Value max = finiteMax(b, adaptor.getMax()), tile = adaptor.getScores();
-    Value start = arith::MulFOp::create(b, adaptor.getSum(), adaptor.getRescale());
-    Value sum = buildCarryingLoop(
-        b, constantIndex(b, 0), adaptor.getKeys(), 1, start,
-        [&](ImplicitLocOpBuilder &b, Value k, ValueRange carried) -> SmallVector<Value> {
-          Value weight = vectorExp(b, arith::SubFOp::create(b, loadRow(b, type, tile, k), max));
-          storeRow(b, weight, tile, k);
-          return {arith::AddFOp::create(b, carried[0], weight)};
-        })[0];
-    rewriter.replaceOp(op, {tile, sum});
+    MemRefType rows = convert(op.getMax().getType());
+    VectorType chunk = chunkType(lowering, rows);
+    Value tile = adaptor.getScores();
+    forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
+      Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
+      Value start = arith::MulFOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane),
+                                          loadRows(b, chunk, adaptor.getRescale(), lane));
+      Value sum = buildCarryingLoop(
+          b, constantIndex(b, 0), adaptor.getKeys(), 1, start,
+          [&](ImplicitLocOpBuilder &b, Value k, ValueRange carried) -> SmallVector<Value> {
+            Value score = loadRow(b, chunk, tile, k, lane);
+            Value weight = vectorExp(b, arith::SubFOp::create(b, score, max));
+            storeRow(b, weight, tile, k, lane);
+            return {arith::AddFOp::create(b, carried[0], weight)};
+          })[0];
+      storeRows(b, sum, adaptor.getSum(), lane);
+    });
+    rewriter.replaceOp(op, {tile, adaptor.getSum()});
     return success();
   }
 };
@@ -152,10 +201,14 @@ struct Store : TilePattern<StoreOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(StoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value acc = adaptor.getAcc(), sum = adaptor.getSum();
-    auto type = cast<VectorType>(sum.getType());
+    Value acc = adaptor.getAcc();
+    MemRefType rows = convert(op.getSum().getType());
+    VectorType chunk = chunkType(lowering, rows);
     buildLoop(b, constantIndex(b, 0), getDimension(b, acc, 0), 1, [&](ImplicitLocOpBuilder &b, Value e) {
-      storeRow(b, normalise(b, loadRow(b, type, acc, e), sum), acc, e);
+      forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
+        Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
+        storeRow(b, normalise(b, loadRow(b, chunk, acc, e, lane), sum), acc, e, lane);
+      });
       scatterRow(b, acc, e, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(), e,
                  adaptor.getRows());
     });
@@ -168,13 +221,15 @@ struct StoreLse : TilePattern<StoreLseOp> {
   using TilePattern::TilePattern;
   LogicalResult matchAndRewrite(StoreLseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto type = cast<VectorType>(adaptor.getMax().getType());
-    Value lse = arith::AddFOp::create(b, adaptor.getMax(), math::LogOp::create(b, adaptor.getSum()));
-    Value line = createScratch(b, MemRefType::get({1, type.getDimSize(0)}, type.getElementType()), {});
-    Value zero = constantIndex(b, 0);
-    storeRow(b, lse, line, zero);
-    buildLoop(b, zero, adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
-      Value value = memref::LoadOp::create(b, line, ValueRange{zero, r});
+    MemRefType rows = convert(op.getMax().getType());
+    VectorType chunk = chunkType(lowering, rows);
+    Value line = createScratch(b, rows, {});
+    forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
+      Value log = math::LogOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane));
+      storeRows(b, arith::AddFOp::create(b, loadRows(b, chunk, adaptor.getMax(), lane), log), line, lane);
+    });
+    buildLoop(b, constantIndex(b, 0), adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
+      Value value = memref::LoadOp::create(b, line, r);
       memref::StoreOp::create(b, value, adaptor.getDest(),
                               ValueRange{adaptor.getB(), adaptor.getH(), plus(b, adaptor.getI0(), r)});
     });
@@ -185,25 +240,38 @@ struct StoreLse : TilePattern<StoreLseOp> {
 
 struct StoreWeights : TilePattern<StoreWeightsOp> {
   using TilePattern::TilePattern;
+
+  /// scores[k] becomes the final weights of one key, over all chunks.
+  void finishKey(ImplicitLocOpBuilder &b, OpAdaptor adaptor, MemRefType rows, Value k) const {
+    VectorType chunk = chunkType(lowering, rows);
+    forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
+      Value score = loadRow(b, chunk, adaptor.getScores(), k, lane);
+      Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
+      Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
+      Value weight = normalise(b, vectorExp(b, arith::SubFOp::create(b, score, max)), sum);
+      // A dropped key weighs 0 in a NaN row too.
+      weight = arith::SelectOp::create(b, isEqual(b, score, -kInfinity), splat(b, chunk, 0), weight);
+      storeRow(b, weight, adaptor.getScores(), k, lane);
+    });
+  }
+
   LogicalResult matchAndRewrite(StoreWeightsOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value tile = adaptor.getScores(), max = finiteMax(b, adaptor.getMax());
-    auto type = cast<VectorType>(max.getType());
+    MemRefType rows = convert(op.getMax().getType());
+    VectorType chunk = chunkType(lowering, rows);
     auto scatter = [&](ImplicitLocOpBuilder &b, Value k) {
-      scatterRow(b, tile, k, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(),
+      scatterRow(b, adaptor.getScores(), k, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(),
                  plus(b, adaptor.getJ0(), k), adaptor.getRows());
     };
     buildLoop(b, constantIndex(b, 0), adaptor.getKeys(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
-      Value score = loadRow(b, type, tile, k);
-      Value weight = normalise(b, vectorExp(b, arith::SubFOp::create(b, score, max)), adaptor.getSum());
-      // A dropped key weighs 0 in a NaN row too.
-      weight = arith::SelectOp::create(b, isEqual(b, score, -kInfinity), splat(b, type, 0), weight);
-      storeRow(b, weight, tile, k);
+      finishKey(b, adaptor, rows, k);
       scatter(b, k);
     });
     buildLoop(b, adaptor.getKeys(), adaptor.getZeros(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
-      storeRow(b, splat(b, type, 0), tile, k);
+      forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
+        storeRow(b, splat(b, chunk, 0), adaptor.getScores(), k, lane);
+      });
       scatter(b, k);
     });
     rewriter.eraseOp(op);
@@ -213,6 +281,8 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
 
 } // namespace
 
-void attn::populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &, RewritePatternSet &patterns) {
-  patterns.add<LoadQuery, Init, UpdateMax, Weights, Store, StoreLse, StoreWeights>(converter, patterns.getContext());
+void attn::populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                                RewritePatternSet &patterns) {
+  patterns.add<LoadQuery, Init, UpdateMax, Weights, Store, StoreLse, StoreWeights>(converter, patterns.getContext(),
+                                                                                   lowering);
 }

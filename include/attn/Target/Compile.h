@@ -1,0 +1,40 @@
+//===- Compile.h - a graph to code, in one call --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_TARGET_COMPILE_H
+#define ATTN_TARGET_COMPILE_H
+
+#include "attn/Pipelines/Pipelines.h"
+#include "attn/Target/CodeGen.h"
+#include "attn/Target/Jit.h"
+#include <vector>
+
+namespace attn {
+
+/// How long a stage of compilation took, in milliseconds of wall time.
+struct StageTime {
+  std::string name;
+  double milliseconds;
+};
+
+struct CompileOptions {
+  PipelineOptions pipeline;
+  /// Run the verifier between passes: for tests.
+  bool verifyPasses = false;
+};
+
+/// Adds what `compile*` needs: the pipeline's dialects and the translations.
+void registerCompiler(mlir::DialectRegistry &registry);
+
+/// Takes a module to code for options.pipeline.target, whatever machine this is. The module ends up at the machine
+/// level. Errors carry the diagnostics of the passes; the context's own handlers see these, too. `times`, if not null,
+/// gets one entry for each stage.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+compileTo(CodeKind kind, mlir::ModuleOp module, const CompileOptions &options, std::vector<StageTime> *times = nullptr);
+
+/// The same for this process. Refuses a target whose code this machine cannot run, before compiling.
+llvm::Expected<std::unique_ptr<Jit>> compileToJit(mlir::ModuleOp module, const CompileOptions &options,
+                                                  std::vector<StageTime> *times = nullptr);
+
+} // namespace attn
+
+#endif // ATTN_TARGET_COMPILE_H
