@@ -20,4 +20,9 @@ def Attn_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+/// The op's regions are score or mask regions: they end in attn.yield.
+def Attn_ModRegions : NativeOpTrait<"ModRegions"> {
+  let cppNamespace = "::attn";
+}
+
 #endif

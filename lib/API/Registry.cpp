@@ -3,17 +3,12 @@
 
 #include "Registry.h"
 
-#include "attn/Pipelines/Pipelines.h"
-#include "mlir/IR/Dialect.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "attn/Target/Compile.h"
 
 const mlir::DialectRegistry &attn::compilerDialects() {
   static const mlir::DialectRegistry registry = [] {
     mlir::DialectRegistry made;
-    registerPipelineDialects(made);
-    mlir::registerBuiltinDialectTranslation(made);
-    mlir::registerLLVMDialectTranslation(made);
+    registerCompiler(made);
     return made;
   }();
   return registry;

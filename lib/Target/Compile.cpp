@@ -73,8 +73,9 @@ static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind
   if (!translated)
     return translated.takeError();
   clock.lap("translate");
-  if (llvm::Error error = optimizeModule(**translated, **machine))
-    return error;
+  if (options.optimize)
+    if (llvm::Error error = optimizeModule(**translated, **machine))
+      return error;
   clock.lap("optimize");
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);

@@ -59,7 +59,7 @@ private:
 
 /// Where a compilation can be looked at; see DESIGN's levels. Each is the text of the whole module at that point.
 enum class Stage {
-  /// attn and linalg on tensors, as it was parsed.
+  /// attn and linalg on tensors, named masks and scores written out as regions.
   Graph,
   /// scf loops over flash tiles on memrefs.
   Tiled,
@@ -88,7 +88,8 @@ public:
   /// LLVM's optimisation of the generated code; on unless turned off. Off is for debugging: slower code, the same bits
   /// are not promised.
   CompileOptions &optimize(bool on) { return llvmPasses = on, *this; }
-  /// Calls hook(stage, text) for every stage, in order, on the compiling thread. Costs time: it prints all of them.
+  /// Calls hook(stage, text) for every stage, in order, on the compiling thread. Costs time: each stage is compiled
+  /// and printed on its own.
   CompileOptions &dump(std::function<void(Stage stage, const std::string &text)> hook) {
     return dumpHook = std::move(hook), *this;
   }

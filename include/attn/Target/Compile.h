@@ -20,6 +20,8 @@ struct CodeOptions {
   PipelineOptions pipeline;
   /// Run the verifier between passes: for tests.
   bool verifyPasses = false;
+  /// Run LLVM's passes (optimizeModule). Without them code is slower, and easier to compare with the IR.
+  bool optimize = true;
 };
 
 /// Adds what `compile*` needs: the pipeline's dialects and the translations.

@@ -48,6 +48,13 @@ mlir::Value readElement(mlir::ImplicitLocOpBuilder &builder, mlir::Value shaped,
 /// The size of one dimension of a ranked tensor or a memref: a constant where it is static.
 mlir::Value getDimension(mlir::ImplicitLocOpBuilder &builder, mlir::Value shaped, int64_t dimension);
 
+/// Marks the ops whose regions are score or mask regions.
+template <typename OpTy>
+class ModRegions : public mlir::OpTrait::TraitBase<OpTy, ModRegions> {};
+
+/// Verifies a score region over scores of the given type, or a mask region where that is null: (C11) of attn.attention.
+mlir::LogicalResult verifyModRegion(mlir::Operation *op, mlir::Region &region, mlir::Type score);
+
 } // namespace attn
 
 #include "Attn/AttnEnums.h.inc"
