@@ -261,15 +261,22 @@ TEST(Compile, ParallelLoopWithScratch) {
       ASSERT_EQ(r[i * columns + j], j + 1);
 }
 
-TEST(Compile, ScratchThatOverflowsEndsTheCall) {
+TEST(Compile, SizesThatOverflowEndTheCall) {
   Compiled compiled = compile(R"(
-    func.func @huge(%n: index, %r: memref<1xf32>) {
+    func.func @scratch(%n: index, %r: memref<1xf32>) {
       %c0 = arith.constant 0 : index
-      scf.forall (%i) in (1) {
+      scf.forall (%i) in (2) {
         %buffer = memref.alloc(%n, %n) : memref<?x?xf32>
         %x = memref.load %buffer[%c0, %c0] : memref<?x?xf32>
         memref.store %x, %r[%c0] : memref<1xf32>
       }
+      return
+    }
+    func.func @temporary(%n: index, %r: memref<1xf32>) {
+      %c0 = arith.constant 0 : index
+      %buffer = memref.alloc(%n, %n) : memref<?x?xf32>
+      %x = memref.load %buffer[%c0, %c0] : memref<?x?xf32>
+      memref.store %x, %r[%c0] : memref<1xf32>
       return
     })");
   ASSERT_TRUE(compiled.jit) << compiled.error;
@@ -277,10 +284,16 @@ TEST(Compile, ScratchThatOverflowsEndsTheCall) {
   auto mr = vector(r);
   // 2^32 * 2^32 * 4 is 0 in 64 bits.
   int64_t n = int64_t(1) << 32;
-  attn_rt_call_result result = call(compiled.entry("huge"), {&n, &mr});
+  attn_rt_call_result result = call(compiled.entry("scratch"), {&n, &mr});
   EXPECT_EQ(result.code, ATTN_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(result.message,
                "the scratch memory of a parallel loop expects fewer than 2^63 bytes; use smaller sizes");
+  result = call(compiled.entry("temporary"), {&n, &mr});
+  EXPECT_EQ(result.code, ATTN_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(result.message, "a temporary buffer expects fewer than 2^63 bytes; use smaller sizes");
+  n = 3;
+  EXPECT_EQ(call(compiled.entry("scratch"), {&n, &mr}).code, ATTN_RT_OK);
+  EXPECT_EQ(call(compiled.entry("temporary"), {&n, &mr}).code, ATTN_RT_OK);
 }
 
 TEST(Compile, PrivateFunctionsAndCallsOfPublicOnes) {
@@ -299,8 +312,7 @@ TEST(Compile, PrivateFunctionsAndCallsOfPublicOnes) {
       %c = call @square(%b) : (tensor<3xf32>) -> tensor<3xf32>
       return %c : tensor<3xf32>
     })");
-  if (!compiled.jit)
-    GTEST_SKIP() << compiled.error;
+  ASSERT_TRUE(compiled.jit) << compiled.error;
   std::vector<float> a = {1, 2, 3}, r(3);
   auto ma = vector(a), mr = vector(r);
   ASSERT_EQ(call(compiled.entry("fourth"), {&ma, &mr}).code, ATTN_RT_OK);
