@@ -24,6 +24,7 @@ def Flash_Dialect : Dialect {
 
 class Flash_Type<string name, string keyword> : TypeDef<Flash_Dialect, name> {
   let mnemonic = keyword;
+  let genVerifyDecl = 1;
 }
 
 def Flash_QueryType : Flash_Type<"Query", "query"> {

@@ -1,10 +1,10 @@
-//===- InitAllPasses.h - register our passes ------------------------*- C++ -*-===//
+//===- InitAllPasses.h - all of our passes and pipelines -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef ATTN_INITALLPASSES_H
 #define ATTN_INITALLPASSES_H
 
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/Transforms/ExportFunctions.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 
@@ -12,10 +12,8 @@ namespace attn {
 
 /// Makes our passes and pipelines known to the command line and to textual pipelines.
 inline void registerAllPasses() {
-  mlir::registerPass([] { return createExportFunctionsPass(); });
-  registerConvertAttnToFlashPass();
-  registerConvertFlashToCpuPass();
-  registerConvertFlashToLLVMPass();
+  registerAttnPasses();
+  registerAttnConversionPasses();
   flash::registerFlashPasses();
   registerPipelines();
 }

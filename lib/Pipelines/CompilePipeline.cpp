@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/Transforms/ExportFunctions.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -21,12 +21,6 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
-
-namespace attn {
-// attn-expand-named, of which the header belongs to the graph passes.
-#define GEN_PASS_DECL_EXPANDNAMEDPASS
-#include "Attn/AttnPasses.h.inc"
-} // namespace attn
 
 using namespace mlir;
 using namespace attn;

@@ -13,7 +13,7 @@ namespace {
 /// Appends the time since the last lap to a list, if there is one.
 class StageClock {
 public:
-  explicit StageClock(std::vector<StageTime> *times) : times(times) {}
+  explicit StageClock(std::vector<StageLap> *times) : times(times) {}
 
   void lap(llvm::StringRef name) {
     auto now = std::chrono::steady_clock::now();
@@ -23,7 +23,7 @@ public:
   }
 
 private:
-  std::vector<StageTime> *times;
+  std::vector<StageLap> *times;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 
@@ -45,7 +45,7 @@ static mlir::LogicalResult collectError(mlir::Diagnostic &diagnostic, std::strin
   return mlir::failure();
 }
 
-static llvm::Error runPasses(mlir::ModuleOp module, const CompileOptions &options) {
+static llvm::Error runPasses(mlir::ModuleOp module, const CodeOptions &options) {
   std::string errors;
   mlir::ScopedDiagnosticHandler handler(module.getContext(),
                                         [&](mlir::Diagnostic &diagnostic) { return collectError(diagnostic, errors); });
@@ -61,7 +61,7 @@ static llvm::Error runPasses(mlir::ModuleOp module, const CompileOptions &option
 
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind, mlir::ModuleOp module,
                                                                    const TargetDescription &target,
-                                                                   const CompileOptions &options, StageClock &clock) {
+                                                                   const CodeOptions &options, StageClock &clock) {
   if (llvm::Error error = runPasses(module, options))
     return error;
   clock.lap("passes");
@@ -73,8 +73,9 @@ static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind
   if (!translated)
     return translated.takeError();
   clock.lap("translate");
-  if (llvm::Error error = optimizeModule(**translated, **machine))
-    return error;
+  if (options.optimize)
+    if (llvm::Error error = optimizeModule(**translated, **machine))
+      return error;
   clock.lap("optimize");
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
@@ -85,7 +86,7 @@ static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind
 }
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-attn::compileTo(CodeKind kind, mlir::ModuleOp module, const CompileOptions &options, std::vector<StageTime> *times) {
+attn::compileTo(CodeKind kind, mlir::ModuleOp module, const CodeOptions &options, std::vector<StageLap> *times) {
   StageClock clock(times);
   llvm::Expected<TargetDescription> target = describeTarget(options.pipeline.target);
   if (!target)
@@ -93,8 +94,8 @@ attn::compileTo(CodeKind kind, mlir::ModuleOp module, const CompileOptions &opti
   return compile(kind, module, *target, options, clock);
 }
 
-llvm::Expected<std::unique_ptr<Jit>> attn::compileToJit(mlir::ModuleOp module, const CompileOptions &options,
-                                                        std::vector<StageTime> *times) {
+llvm::Expected<std::unique_ptr<Jit>> attn::compileToJit(mlir::ModuleOp module, const CodeOptions &options,
+                                                        std::vector<StageLap> *times) {
   StageClock clock(times);
   llvm::Expected<TargetDescription> target = describeTarget(options.pipeline.target);
   if (!target)

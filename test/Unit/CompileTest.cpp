@@ -41,7 +41,7 @@ struct Compiled {
   std::unique_ptr<mlir::MLIRContext> context;
   std::unique_ptr<Jit> jit;
   std::string error;
-  std::vector<StageTime> times;
+  std::vector<StageLap> times;
 
   EntryPoint entry(llvm::StringRef name) const {
     llvm::Expected<EntryPoint> entry = jit->lookup(name);
@@ -64,7 +64,7 @@ Compiled compile(llvm::StringRef source, PipelineOptions pipeline = {}) {
     compiled.error = "the source has a syntax error";
     return compiled;
   }
-  CompileOptions options;
+  CodeOptions options;
   options.pipeline = pipeline;
   options.verifyPasses = true;
   llvm::Expected<std::unique_ptr<Jit>> jit = compileToJit(*module, options, &compiled.times);
@@ -341,7 +341,7 @@ TEST(Compile, UnknownTargetsAndFunctionsAreErrors) {
 TEST(Compile, ReportsItsStages) {
   Compiled compiled = compile(kScaledSum);
   std::vector<std::string> names;
-  for (const StageTime &time : compiled.times) {
+  for (const StageLap &time : compiled.times) {
     names.push_back(time.name);
     EXPECT_GT(time.milliseconds, 0) << time.name;
   }

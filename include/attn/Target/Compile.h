@@ -11,15 +11,17 @@
 namespace attn {
 
 /// How long a stage of compilation took, in milliseconds of wall time.
-struct StageTime {
+struct StageLap {
   std::string name;
   double milliseconds;
 };
 
-struct CompileOptions {
+struct CodeOptions {
   PipelineOptions pipeline;
   /// Run the verifier between passes: for tests.
   bool verifyPasses = false;
+  /// Run LLVM's passes (optimizeModule). Without them code is slower, and easier to compare with the IR.
+  bool optimize = true;
 };
 
 /// Adds what `compile*` needs: the pipeline's dialects and the translations.
@@ -29,11 +31,11 @@ void registerCompiler(mlir::DialectRegistry &registry);
 /// level. Errors carry the diagnostics of the passes; the context's own handlers see these, too. `times`, if not null,
 /// gets one entry for each stage.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-compileTo(CodeKind kind, mlir::ModuleOp module, const CompileOptions &options, std::vector<StageTime> *times = nullptr);
+compileTo(CodeKind kind, mlir::ModuleOp module, const CodeOptions &options, std::vector<StageLap> *times = nullptr);
 
 /// The same for this process. Refuses a target whose code this machine cannot run, before compiling.
-llvm::Expected<std::unique_ptr<Jit>> compileToJit(mlir::ModuleOp module, const CompileOptions &options,
-                                                  std::vector<StageTime> *times = nullptr);
+llvm::Expected<std::unique_ptr<Jit>> compileToJit(mlir::ModuleOp module, const CodeOptions &options,
+                                                  std::vector<StageLap> *times = nullptr);
 
 } // namespace attn
 
