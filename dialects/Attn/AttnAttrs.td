@@ -14,15 +14,22 @@ def Attn_Diagonal : I32EnumAttr<"Diagonal", "where the diagonal of a mask starts
   let genSpecializedAttr = 0;
 }
 
-class Attn_Mod<string name, string keyword, bit mask, int captures> : AttrDef<Attn_Dialect, name,
+/// `letters` are those of its captured operand ("" if it takes none); where that broadcasts, a lower rank has the last
+/// of them.
+class Attn_Mod<string name, string keyword, bit mask, string letters, bit broadcasts> : AttrDef<Attn_Dialect, name,
     [DeclareAttrInterfaceMethods<Attn_NamedModInterface, ["verifyMod", "buildMod"]>]> {
   let mnemonic = keyword;
   let extraClassDefinition = "::llvm::StringRef $cppClass::getKeyword() const { return \"" # keyword # "\"; }\n" #
     "bool $cppClass::isMask() const { return " # !if(mask, "true", "false") # "; }\n" #
-    "unsigned $cppClass::getNumCaptures() const { return " # captures # "; }\n";
+    "unsigned $cppClass::getNumCaptures() const { return " # !if(!empty(letters), "0", "1") # "; }\n" #
+    "::llvm::StringRef $cppClass::getCaptureLetters(unsigned rank) const { return ::llvm::StringRef(\"" # letters #
+    "\").take_back(rank); }\n" #
+    "bool $cppClass::captureBroadcasts() const { return " # !if(broadcasts, "true", "false") # "; }\n";
 }
-class Attn_NamedMask<string name, string keyword, int captures = 0> : Attn_Mod<name, keyword, 1, captures>;
-class Attn_NamedScore<string name, string keyword, int captures = 0> : Attn_Mod<name, keyword, 0, captures>;
+class Attn_NamedMask<string name, string keyword, string letters = "", bit broadcasts = 0>
+  : Attn_Mod<name, keyword, 1, letters, broadcasts>;
+class Attn_NamedScore<string name, string keyword, string letters = "", bit broadcasts = 0>
+  : Attn_Mod<name, keyword, 0, letters, broadcasts>;
 
 //===-- masks ----------------------------------------------------------===//
 
@@ -44,7 +51,7 @@ def Attn_WindowAttr : Attn_NamedMask<"Window", "window"> {
   let parameters = (ins "int64_t":$left, "int64_t":$right, "::attn::Diagonal":$diagonal);
   let hasCustomAssemblyFormat = 1;
 }
-def Attn_PrefixAttr : Attn_NamedMask<"Prefix", "prefix", 1> {
+def Attn_PrefixAttr : Attn_NamedMask<"Prefix", "prefix", "b"> {
   let summary = "prefix-LM: keep j <= i + offset or j < prefix[b]";
   let description = [{
     `prefix<top_left>(%prefix : tensor<2xi32>)`: causal, and beside it every query sees the first prefix[b] keys.
@@ -53,7 +60,7 @@ def Attn_PrefixAttr : Attn_NamedMask<"Prefix", "prefix", 1> {
   let parameters = (ins "::attn::Diagonal":$diagonal);
   let hasCustomAssemblyFormat = 1;
 }
-def Attn_BooleanAttr : Attn_NamedMask<"Boolean", "boolean", 1> {
+def Attn_BooleanAttr : Attn_NamedMask<"Boolean", "boolean", "bhij", 1> {
   let summary = "keep where the captured i1 tensor is true";
   let description = [{
     `boolean(%mask : tensor<2x1x33x65xi1>)`: the operand broadcasts to [batch, heads, queryLen, kvLen], aligned at
@@ -65,18 +72,18 @@ def Attn_BooleanAttr : Attn_NamedMask<"Boolean", "boolean", 1> {
 
 def Attn_SoftcapAttr : Attn_NamedScore<"Softcap", "softcap"> {
   let summary = "cap * tanh(score / cap)";
-  let description = [{ `softcap<30.0>`: cap is finite and above 0. Source: Gemma 2, arXiv:2408.00118, section 2. }];
+  let description = [{ `softcap<30.0>`: cap is finite and above 0 in the type of the score. Source: Gemma 2, arXiv:2408.00118, section 2. }];
   let parameters = (ins "::mlir::FloatAttr":$cap);
   let hasCustomAssemblyFormat = 1;
 }
-def Attn_AlibiAttr : Attn_NamedScore<"Alibi", "alibi", 1> {
+def Attn_AlibiAttr : Attn_NamedScore<"Alibi", "alibi", "h"> {
   let summary = "score + slope[h] * (j - i)";
   let description = [{
     `alibi(%slopes : tensor<8xf32>)`: the operand has shape [heads], f32 (f64 for f64). Source: arXiv:2108.12409,
     section 3; a diagonal other than top_left adds a constant to a row, which softmax does not see.
   }];
 }
-class Attn_AddedTensor<string name, string keyword> : Attn_NamedScore<name, keyword, 1> {
+class Attn_AddedTensor<string name, string keyword> : Attn_NamedScore<name, keyword, "bhij", 1> {
   let summary = "score + tensor[b, h, i, j]";
   let description = [{
     The operand is a float tensor that broadcasts to [batch, heads, queryLen, kvLen], aligned at the last dimension,

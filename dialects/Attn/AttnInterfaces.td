@@ -18,6 +18,11 @@ def Attn_NamedModInterface : AttrInterface<"NamedModInterface"> {
       "bool", "isMask">,
     InterfaceMethod<"How many captured operands it takes (0 or 1).", "unsigned", "getNumCaptures">,
     InterfaceMethod<[{
+      Which of the letters b h i j each dimension of its captured operand, of the given rank, stands for.
+      }], "::llvm::StringRef", "getCaptureLetters", (ins "unsigned":$rank)>,
+    InterfaceMethod<"True if a dimension of its captured operand may be 1 instead of the full size.",
+      "bool", "captureBroadcasts">,
+    InterfaceMethod<[{
       Checks its parameters and the type of its captured operand against the sizes of the op.
       }], "::llvm::LogicalResult", "verifyMod",
       (ins "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError, "const ::attn::AttentionDims &":$dims,

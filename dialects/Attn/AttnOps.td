@@ -26,7 +26,8 @@ class Attn_DestinationOp<string mnemonic, list<Trait> traits = []> : Attn_Op<mne
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>])>;
 
-def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments, SingleBlock]> {
+def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments, Attn_RequiredOperands,
+    SingleBlock, Attn_ModRegions]> {
   let summary = "softmax(score(scale * query key^T), where mask) value, over any layout, mask and score function";
   let description = [{
     Formula, with g = heads / kvHeads (consecutive query heads share a kv head):
@@ -150,6 +151,7 @@ def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, ReturnLike]> {
   let description = [{ Yields the new score, or whether the key is kept (i1). }];
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def Attn_MatmulOp : Attn_DestinationOp<"matmul"> {
@@ -165,7 +167,8 @@ def Attn_MatmulOp : Attn_DestinationOp<"matmul"> {
     | outs | batch dims, m, n | as lhs, or f32 |
 
     Constraints: (C1) lhs, rhs and out have the same rank, at least 2; (C2) batch dimensions, m, n and k agree;
-    (C3) lhs and rhs share an element type, out has it or f32; (C4) all operands are tensors, or all are memrefs.
+    (C3) lhs and rhs share an element type, out has it or f32; (C4) all operands are tensors, or all are memrefs;
+    (C5) the number of elements of each fits in 63 bits.
 
     Example: test/Dialect/Attn/ops.mlir, `@matmul`. Source: the unfused form of arXiv:1706.03762, section 3.2.1.
   }];
@@ -176,7 +179,7 @@ def Attn_MatmulOp : Attn_DestinationOp<"matmul"> {
   let hasVerifier = 1;
 }
 
-def Attn_MaskOp : Attn_DestinationOp<"mask", [SingleBlock]> {
+def Attn_MaskOp : Attn_DestinationOp<"mask", [SingleBlock, Attn_ModRegions]> {
   let summary = "select -inf where a mask drops a key";
   let description = [{
     `out[b,h,i,j] = keep(b,h,i,j) ? scores[b,h,i,j] : -inf`; masks and region as in `attn.attention`.
@@ -186,7 +189,7 @@ def Attn_MaskOp : Attn_DestinationOp<"mask", [SingleBlock]> {
     | scores, outs | batch, heads, queryLen, kvLen | f16, bf16, f32 or f64 |
 
     Constraints: (C1) scores has rank 4 and out has its type; (C2) masks and region as (C10), (C11) of
-    `attn.attention`; (C3) all operands are tensors, or all are memrefs.
+    `attn.attention`; (C3) all operands are tensors, or all are memrefs; (C4) the number of scores fits in 63 bits.
 
     Example: test/Dialect/Attn/ops.mlir, `@mask`. Source: arXiv:1706.03762, section 3.2.3.
   }];
@@ -208,7 +211,7 @@ def Attn_SoftmaxOp : Attn_DestinationOp<"softmax"> {
     (f64 for f64), rounded once. A row that is -inf throughout gives 0; NaN or +inf makes its own row NaN.
 
     Constraints: (C1) out has the shape of the input; (C2) 0 <= axis < rank; (C3) tensors, or memrefs; (C4) out has the
-    input's element type or f32.
+    input's element type or f32; (C5) the number of elements fits in 63 bits.
 
     Example: test/Dialect/Attn/ops.mlir, `@softmax`. Source: arXiv:1805.02867, algorithm 2.
   }];

@@ -7,7 +7,14 @@ include "FlashBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+/// Tiles of one op have the same number of rows; a view has the extent of its tile along headDim or valueDim; elements
+/// are `T`, those of memory and of query tiles whatever `T` is for. Each verifier checks that much of its op.
 class Flash_Op<string mnemonic, list<Trait> traits = []> : Op<Flash_Dialect, mnemonic, traits>;
+
+/// As Attn_ModRegions: the op's regions are score or mask regions.
+def Flash_ModRegions : NativeOpTrait<"ModRegions"> {
+  let cppNamespace = "::attn";
+}
 
 def Flash_Wide : AnyTypeOf<[F32, F64]>;
 /// A view [batch, heads or kvHeads, length, headDim or valueDim] of an operand, whatever its layout in memory.
@@ -27,6 +34,7 @@ def Flash_LoadQueryOp : Flash_Op<"load_query", [MemoryEffects<[MemRead]>]> {
   let results = (outs Flash_QueryType:$result);
   let assemblyFormat = [{ $source `[` $b `,` $h `,` $i0 `]` `rows` $rows (`scale` $scale^ `:` type($scale))? attr-dict
     `:` type($source) `->` qualified(type($result)) }];
+  let hasVerifier = 1;
 }
 
 def Flash_InitOp : Flash_Op<"init", [Pure, AttrSizedOperandSegments]> {
@@ -39,9 +47,11 @@ def Flash_InitOp : Flash_Op<"init", [Pure, AttrSizedOperandSegments]> {
   let results = (outs Flash_RowsType:$max, Flash_RowsType:$sum, Flash_AccType:$acc);
   let assemblyFormat = [{ (`sink` $sink^ `:` type($sink))? (`value_dim` $valueDim^)? attr-dict `:`
     qualified(type($max)) `,` qualified(type($sum)) `,` qualified(type($acc)) }];
+  let hasVerifier = 1;
 }
 
-def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[MemRead]>, SingleBlock]> {
+def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[MemRead]>, SingleBlock,
+    Flash_ModRegions]> {
   let summary = "scores of a tile of queries and a tile of keys, and the maximum of each row";
   let description = [{
     ```
@@ -61,12 +71,14 @@ def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[
   let assemblyFormat = [{ $query `,` $key `at` `(` $b `,` $h `:` $hk `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys
     (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
     attr-dict `:` qualified(type($query)) `,` type($key) `->` qualified(type($scores)) `,` qualified(type($rowMax)) }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Flash_UpdateMaxOp : Flash_Op<"update_max", [Pure, AllTypesMatch<["old", "tileMax", "newMax", "rescale"]>]> {
   let summary = "fold the maximum of a tile into the running maximum";
   let description = [{
-    `newMax = max(old, tileMax)`, `rescale = exp(old - newMax)`, 0 where newMax is -inf.
+    `newMax = max(old, tileMax)`, `rescale = exp(old - newMax)`, 0 where newMax is -inf. Consumes old.
   }];
   let arguments = (ins Flash_RowsType:$old, Flash_RowsType:$tileMax);
   let results = (outs Flash_RowsType:$newMax, Flash_RowsType:$rescale);
@@ -79,26 +91,28 @@ def Flash_WeightsOp : Flash_Op<"weights", [Pure, AllTypesMatch<["scores", "weigh
   let description = [{
     `weights[r, k] = exp(scores[r, k] - max[r])`, `newSum = sum * rescale + sum over k < keys of weights`. The
     difference is taken before it is scaled to base 2, so that finite scores of any size stay finite. A row whose max is
-    -inf has weights 0. Consumes scores.
+    -inf has weights 0. Rows at and behind `rows` are left undefined. Consumes scores and sum.
   }];
   let arguments = (ins Flash_ScoresType:$scores, Flash_RowsType:$max, Flash_RowsType:$sum, Flash_RowsType:$rescale,
-                       Index:$keys);
+                       Index:$rows, Index:$keys);
   let results = (outs Flash_ScoresType:$weights, Flash_RowsType:$newSum);
-  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `keys` $keys attr-dict `:` qualified(type($scores)) `,`
+  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `rows` $rows `keys` $keys attr-dict `:` qualified(type($scores)) `,`
     qualified(type($max)) }];
+  let hasVerifier = 1;
 }
 
 def Flash_AccumulateOp : Flash_Op<"accumulate", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
   let summary = "add a tile's weighted values";
   let description = [{
-    `result[r, e] = acc[r, e] * rescale[r] + sum over k < keys of weights[r, k] * value[b, hk, j0 + k, e]`. Consumes
-    acc and weights.
+    `result[r, e] = acc[r, e] * rescale[r] + sum over k < keys of weights[r, k] * value[b, hk, j0 + k, e]`. Rows at
+    and behind `rows` are left undefined. Consumes acc and weights.
   }];
   let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$rescale, Flash_ScoresType:$weights, Flash_View:$value,
-                       Index:$b, Index:$hk, Index:$j0, Index:$keys);
+                       Index:$b, Index:$hk, Index:$j0, Index:$rows, Index:$keys);
   let results = (outs Flash_AccType:$result);
-  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `keys` $keys attr-dict
+  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `rows` $rows `keys` $keys attr-dict
     `:` qualified(type($acc)) `,` qualified(type($rescale)) `,` qualified(type($weights)) `,` type($value) }];
+  let hasVerifier = 1;
 }
 
 def Flash_StoreOp : Flash_Op<"store", [MemoryEffects<[MemWrite]>]> {
@@ -111,6 +125,7 @@ def Flash_StoreOp : Flash_Op<"store", [MemoryEffects<[MemWrite]>]> {
                        Index:$rows);
   let assemblyFormat = [{ $acc `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows attr-dict `:`
     qualified(type($acc)) `,` qualified(type($sum)) `,` type($dest) }];
+  let hasVerifier = 1;
 }
 
 def Flash_StoreLseOp : Flash_Op<"store_lse", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>]> {
@@ -120,6 +135,7 @@ def Flash_StoreLseOp : Flash_Op<"store_lse", [MemoryEffects<[MemWrite]>, AllType
                        Index:$h, Index:$i0, Index:$rows);
   let assemblyFormat = [{ $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows attr-dict `:`
     qualified(type($max)) `,` type($dest) }];
+  let hasVerifier = 1;
 }
 
 def Flash_StoreWeightsOp : Flash_Op<"store_weights", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>]> {
@@ -132,6 +148,7 @@ def Flash_StoreWeightsOp : Flash_Op<"store_weights", [MemoryEffects<[MemWrite]>,
                        Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys, Index:$zeros);
   let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `,` $j0 `]` `rows` $rows
     `keys` $keys `zeros` $zeros attr-dict `:` qualified(type($scores)) `,` qualified(type($max)) `,` type($dest) }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,8 @@
 //===- attn-opt.cpp - run passes and pipelines on .mlir files ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "attn/InitAllDialects.h"
+#include "attn/InitAllPasses.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -11,8 +12,8 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<attn::AttnDialect, attn::flash::FlashDialect>();
-  attn::registerBufferizableOpInterfaceModels(registry);
+  attn::registerAllDialects(registry);
   mlir::registerAllPasses();
+  attn::registerAllPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "attention compiler driver\n", registry));
 }

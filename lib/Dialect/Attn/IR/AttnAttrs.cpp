@@ -6,15 +6,49 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "AttnDirectives.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+FailureOr<NamedModInterface> attn::parseMod(AsmParser &parser, StringRef word) {
+  using Parse = Attribute (*)(AsmParser &, Type);
+  auto empty = [](auto tag) -> Parse {
+    return [](AsmParser &p, Type) -> Attribute { return decltype(tag)::get(p.getContext()); };
+  };
+  auto parse = llvm::StringSwitch<Parse>(word)
+                   .Case("causal", CausalAttr::parse)
+                   .Case("window", WindowAttr::parse)
+                   .Case("prefix", PrefixAttr::parse)
+                   .Case("boolean", empty(BooleanAttr()))
+                   .Case("softcap", SoftcapAttr::parse)
+                   .Case("alibi", empty(AlibiAttr()))
+                   .Case("bias", empty(BiasAttr()))
+                   .Case("additive", empty(AdditiveAttr()))
+                   .Default(nullptr);
+  if (!parse)
+    return NamedModInterface();
+  Attribute attr = parse(parser, {});
+  if (!attr)
+    return failure();
+  return cast<NamedModInterface>(attr);
+}
+
+void attn::printMod(AsmPrinter &printer, NamedModInterface mod) {
+  printer << mod.getKeyword();
+  llvm::TypeSwitch<Attribute>(mod).Case<CausalAttr, WindowAttr, PrefixAttr, SoftcapAttr>(
+      [&](auto known) { known.print(printer); });
+}
 
 //===----------------------------------------------------------------------===//
 // Helpers
@@ -71,6 +105,8 @@ static ParseResult parseDiagonalWord(AsmParser &parser, StringRef word, SMLoc lo
   std::optional<Diagonal> known = symbolizeDiagonal(word);
   if (!known || *known == Diagonal::Implied)
     return parser.emitError(loc, "expected diagonal 'top_left' or 'bottom_right', but got '") << word << "'";
+  if (diagonal != Diagonal::Implied)
+    return parser.emitError(loc, "the diagonal is given twice");
   diagonal = *known;
   return success();
 }
@@ -189,7 +225,9 @@ Value CausalAttr::buildMod(ImplicitLocOpBuilder &builder, const ModValues &value
 //===----------------------------------------------------------------------===//
 
 /// Parses `= integer` behind `left` or `right`, which must be at least 0.
-static ParseResult parseExtent(AsmParser &parser, StringRef word, int64_t &extent) {
+static ParseResult parseExtent(AsmParser &parser, StringRef word, SMLoc wordLoc, int64_t &extent) {
+  if (extent >= 0)
+    return parser.emitError(wordLoc, "the end '") << word << "' of a window is given twice";
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseEqual() || parser.parseInteger(extent))
     return failure();
@@ -204,9 +242,9 @@ Attribute WindowAttr::parse(AsmParser &parser, Type) {
   Diagonal diagonal = Diagonal::Implied;
   auto item = [&](StringRef word, SMLoc loc) -> ParseResult {
     if (word == "left")
-      return parseExtent(parser, word, left);
+      return parseExtent(parser, word, loc, left);
     if (word == "right")
-      return parseExtent(parser, word, right);
+      return parseExtent(parser, word, loc, right);
     return parseDiagonalWord(parser, word, loc, diagonal);
   };
   if (parseItems(parser, item))
@@ -309,13 +347,16 @@ void SoftcapAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult SoftcapAttr::verifyMod(function_ref<InFlightDiagnostic()> emitError, const AttentionDims &,
+LogicalResult SoftcapAttr::verifyMod(function_ref<InFlightDiagnostic()> emitError, const AttentionDims &dims,
                                      TypeRange) const {
-  double cap = getCap().getValueAsDouble();
-  if (!std::isfinite(cap) || cap <= 0)
-    return emitError() << "expects the cap of 'softcap' to be finite and above 0, but got " << std::to_string(cap)
-                       << " (C10)";
-  return success();
+  // The cap as the score has it: 1e300 is infinite in f32, and 1e-300 is 0.
+  APFloat cap = getCap().getValue();
+  bool losesInfo = false;
+  cap.convert(cast<FloatType>(dims.scoreType).getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  if (cap.isFinite() && !cap.isZero() && !cap.isNegative())
+    return success();
+  return emitError() << "expects the cap of 'softcap' to be finite and above 0 in " << dims.scoreType << ", but got "
+                     << getCap() << " (C10)";
 }
 
 Value SoftcapAttr::buildMod(ImplicitLocOpBuilder &builder, const ModValues &values, ValueRange) const {

@@ -1,195 +1,15 @@
-//===- AttnOps.cpp - verifiers, interfaces and syntax of the attn ops --------===//
+//===- AttnOps.cpp - verifiers and interfaces of the attn ops ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Dialect/Attn/IR/AttnSyntax.h"
+#include "AttnDirectives.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace attn;
-
-//===----------------------------------------------------------------------===//
-// Syntax
-//===----------------------------------------------------------------------===//
-
-/// `%scale`, or `%scale : f64`.
-static ParseResult parseScale(OpAsmParser &parser, OpAsmParser::UnresolvedOperand &scale, Type &type) {
-  if (parser.parseOperand(scale))
-    return failure();
-  type = parser.getBuilder().getF32Type();
-  if (succeeded(parser.parseOptionalColon()))
-    return parser.parseType(type);
-  return success();
-}
-
-static void printScale(OpAsmPrinter &printer, Operation *, Value scale, Type type) {
-  printer << scale;
-  if (!type.isF32())
-    printer << " : " << type;
-}
-
-/// The four layouts by the word that introduces each and its letters.
-static constexpr StringLiteral kLayoutNames[] = {"query", "key", "value", "out"};
-static constexpr StringLiteral kLayoutLetters[] = {"bhid", "bhjd", "bhje", "bhie"};
-
-/// `(b, j, 1, h, d)`: one letter or constant for each dimension of the operand.
-static ParseResult parseLayout(OpAsmParser &parser, unsigned which, AffineMapAttr &attr) {
-  MLIRContext *context = parser.getContext();
-  SmallVector<AffineExpr> results;
-  auto item = [&]() -> ParseResult {
-    int64_t constant;
-    OptionalParseResult number = parser.parseOptionalInteger(constant);
-    if (number.has_value()) {
-      results.push_back(getAffineConstantExpr(constant, context));
-      return *number;
-    }
-    StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word))
-      return failure();
-    size_t position = word.size() == 1 ? kLayoutLetters[which].find(word) : StringRef::npos;
-    if (position == StringRef::npos)
-      return parser.emitError(loc, "expected a position or one of the letters '")
-             << kLayoutLetters[which] << "' in the layout of " << kLayoutNames[which] << ", but got '" << word
-             << "' (C2)";
-    results.push_back(getAffineDimExpr(position, context));
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item))
-    return failure();
-  attr = AffineMapAttr::get(AffineMap::get(4, 0, results, context));
-  return success();
-}
-
-/// `(query(b, i, h, d), key(...), value(...), out(...))`, any of them, in any order.
-static ParseResult parseLayouts(OpAsmParser &parser, AffineMapAttr &query, AffineMapAttr &key, AffineMapAttr &value,
-                                AffineMapAttr &out) {
-  AffineMapAttr *layouts[] = {&query, &key, &value, &out};
-  auto item = [&]() -> ParseResult {
-    StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word))
-      return failure();
-    auto *name = llvm::find(kLayoutNames, word);
-    if (name == std::end(kLayoutNames))
-      return parser.emitError(loc, "expected query, key, value or out, but got '") << word << "'";
-    unsigned which = name - std::begin(kLayoutNames);
-    if (*layouts[which])
-      return parser.emitError(loc, "the layout of ") << word << " is given twice";
-    return parseLayout(parser, which, *layouts[which]);
-  };
-  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item);
-}
-
-static void printLayouts(OpAsmPrinter &printer, Operation *, AffineMapAttr query, AffineMapAttr key,
-                         AffineMapAttr value, AffineMapAttr out) {
-  const AffineMapAttr layouts[] = {query, key, value, out};
-  StringRef separator = "";
-  printer << '(';
-  for (auto [which, layout] : llvm::enumerate(layouts)) {
-    if (!layout)
-      continue;
-    printer << separator << kLayoutNames[which] << '(';
-    llvm::interleaveComma(layout.getValue().getResults(), printer, [&](AffineExpr result) {
-      if (auto dim = dyn_cast<AffineDimExpr>(result))
-        printer << kLayoutLetters[which][dim.getPosition()];
-      else
-        printer << cast<AffineConstantExpr>(result).getValue();
-    });
-    printer << ')';
-    separator = ", ";
-  }
-  printer << ')';
-}
-
-/// The named masks and score functions of the assembly.
-static Attribute parseModAttr(OpAsmParser &parser, StringRef word) {
-  using Parse = Attribute (*)(AsmParser &, Type);
-  auto empty = [](auto tag) -> Parse {
-    return [](AsmParser &p, Type) -> Attribute { return decltype(tag)::get(p.getContext()); };
-  };
-  auto parse = llvm::StringSwitch<Parse>(word)
-                   .Case("causal", CausalAttr::parse)
-                   .Case("window", WindowAttr::parse)
-                   .Case("prefix", PrefixAttr::parse)
-                   .Case("boolean", empty(BooleanAttr()))
-                   .Case("softcap", SoftcapAttr::parse)
-                   .Case("alibi", empty(AlibiAttr()))
-                   .Case("bias", empty(BiasAttr()))
-                   .Case("additive", empty(AdditiveAttr()))
-                   .Default(nullptr);
-  return parse ? parse(parser, {}) : Attribute();
-}
-
-/// `(causal<top_left>, boolean(%m : tensor<5x7xi1>))`.
-static ParseResult parseMods(OpAsmParser &parser, bool masks, ArrayAttr &mods,
-                             SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures, SmallVectorImpl<Type> &types) {
-  SmallVector<Attribute> attrs;
-  auto item = [&]() -> ParseResult {
-    StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word))
-      return failure();
-    Attribute attr = parseModAttr(parser, word);
-    auto mod = dyn_cast_or_null<NamedModInterface>(attr);
-    if (!mod || mod.isMask() != masks)
-      return parser.emitError(loc, "expected ")
-             << (masks ? "a mask (causal, window, prefix, boolean)" : "a score function (softcap, alibi, bias, additive)")
-             << ", but got '" << word << "'";
-    attrs.push_back(attr);
-    if (!mod.getNumCaptures())
-      return success();
-    return failure(parser.parseLParen() || parser.parseOperand(captures.emplace_back()) || parser.parseColon() ||
-                   parser.parseType(types.emplace_back()) || parser.parseRParen());
-  };
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item))
-    return failure();
-  mods = parser.getBuilder().getArrayAttr(attrs);
-  return success();
-}
-
-static void printMods(OpAsmPrinter &printer, ArrayAttr mods, OperandRange captures, TypeRange types) {
-  unsigned next = 0;
-  printer << '(';
-  llvm::interleaveComma(mods, printer, [&](Attribute attr) {
-    auto mod = cast<NamedModInterface>(attr);
-    printer << mod.getKeyword();
-    llvm::TypeSwitch<Attribute>(attr).Case<CausalAttr, WindowAttr, PrefixAttr, SoftcapAttr>(
-        [&](auto known) { known.print(printer); });
-    if (mod.getNumCaptures()) {
-      printer << '(' << captures[next] << " : " << types[next] << ')';
-      ++next;
-    }
-  });
-  printer << ')';
-}
-
-static ParseResult parseNamedScores(OpAsmParser &parser, ArrayAttr &mods,
-                                    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
-                                    SmallVectorImpl<Type> &types) {
-  return parseMods(parser, /*masks=*/false, mods, captures, types);
-}
-
-static void printNamedScores(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures,
-                             TypeRange types) {
-  printMods(printer, mods, captures, types);
-}
-
-static ParseResult parseNamedMasks(OpAsmParser &parser, ArrayAttr &mods,
-                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
-                                   SmallVectorImpl<Type> &types) {
-  return parseMods(parser, /*masks=*/true, mods, captures, types);
-}
-
-static void printNamedMasks(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures,
-                            TypeRange types) {
-  printMods(printer, mods, captures, types);
-}
 
 #define GET_OP_CLASSES
 #include "Attn/AttnOps.cpp.inc"
@@ -237,8 +57,9 @@ static LogicalResult verifyForm(DestinationStyleOpInterface op, StringRef constr
     for (OpOperand &init : op.getDpsInitsMutable())
       expected.push_back(init.get().getType());
   if (!llvm::equal(expected, op->getResultTypes()))
-    return op->emitOpError("expects ") << expected.size() << " results of the types of its outs (" << expected
-                                       << "), but got " << op->getResultTypes() << " (" << constraint << ")";
+    return op->emitOpError("expects results of ")
+           << (memrefs ? "no types, since its outs are memrefs" : "the types of its outs") << ": (" << expected
+           << "), but got (" << op->getResultTypes() << ") (" << constraint << ")";
   return success();
 }
 
@@ -257,13 +78,34 @@ static FloatType scoreTypeFor(Type element) {
                          : FloatType(Float32Type::get(element.getContext()));
 }
 
+/// (C6) of attn.attention and its like: out has the element type of the inputs or that of the scores.
+static LogicalResult verifyOutElement(Operation *op, Type element, Type input, StringRef constraint) {
+  Type wide = scoreTypeFor(input);
+  if (element == input || element == wide)
+    return success();
+  InFlightDiagnostic diagnostic = op->emitOpError("expects out to have element type ") << input;
+  if (wide != input)
+    diagnostic << " or " << wide;
+  return diagnostic << ", but got " << element << " (" << constraint << ")";
+}
+
 /// The number of elements must fit in 63 bits.
-static LogicalResult verifyElementCount(Operation *op, StringRef what, ArrayRef<int64_t> shape) {
+static LogicalResult verifyElementCount(Operation *op, StringRef what, ArrayRef<int64_t> shape, StringRef constraint) {
   int64_t count = 1;
+  if (llvm::is_contained(shape, 0))
+    return success();
   for (int64_t size : shape)
     if (!ShapedType::isDynamic(size) && llvm::MulOverflow(count, size, count))
       return op->emitOpError("expects the number of elements of ")
-             << what << " to fit in 63 bits, but got shape " << shapeText(shape) << " (C15)";
+             << what << " to fit in 63 bits, but got shape " << shapeText(shape) << " (" << constraint << ")";
+  return success();
+}
+
+/// The same for every operand of an op, by the names that its description has for them.
+static LogicalResult verifyElementCounts(Operation *op, ArrayRef<StringRef> names, StringRef constraint) {
+  for (auto [name, operand] : llvm::zip(names, op->getOperands()))
+    if (failed(verifyElementCount(op, name, cast<ShapedType>(operand.getType()).getShape(), constraint)))
+      return failure();
   return success();
 }
 
@@ -291,8 +133,7 @@ static LogicalResult verifyMods(Operation *op, ArrayAttr mods, bool masks, Opera
   return success();
 }
 
-/// (C11) of attn.attention. `score` is null for a mask region.
-static LogicalResult verifyModRegion(Operation *op, Region &region, Type score) {
+LogicalResult attn::verifyModRegion(Operation *op, Region &region, Type score) {
   if (region.empty())
     return success();
   StringRef name = score ? "score" : "where";
@@ -337,6 +178,13 @@ ATTN_SHARED_METHODS(MatmulOp)
 ATTN_SHARED_METHODS(MaskOp)
 ATTN_SHARED_METHODS(SoftmaxOp)
 #undef ATTN_SHARED_METHODS
+
+LogicalResult YieldOp::verify() {
+  if ((*this)->getParentOp()->hasTrait<ModRegions>())
+    return success();
+  return emitOpError("expects to end a score or mask region, but its parent is '")
+         << (*this)->getParentOp()->getName() << "'";
+}
 
 //===----------------------------------------------------------------------===//
 // attention: dimensions
@@ -390,6 +238,15 @@ AttentionDims AttentionOp::getDims() {
 //===----------------------------------------------------------------------===//
 // attention: verifier
 //===----------------------------------------------------------------------===//
+
+LogicalResult attn::verifyRequiredOperands(Operation *op, ArrayRef<int32_t> segments) {
+  static constexpr std::pair<unsigned, StringLiteral> required[] = {
+      {0, "query"}, {1, "key"}, {2, "value"}, {3, "scale"}, {8, "out"}};
+  for (auto [segment, name] : required)
+    if (segments[segment] != 1)
+      return op->emitOpError("expects operandSegmentSizes to be 1 for ") << name << ", but got " << segments[segment];
+  return success();
+}
 
 // attention (C1), (C9)
 static LogicalResult verifyElementTypes(AttentionOp op) {
@@ -492,9 +349,8 @@ static LogicalResult verifyResult(AttentionOp op, StringRef name, Type type, Arr
 static LogicalResult verifyOut(AttentionOp op, const AttentionDims &dims) {
   auto out = cast<ShapedType>(op.getOut().getType());
   Type query = cast<ShapedType>(op.getQuery().getType()).getElementType();
-  if (out.getElementType() != query && out.getElementType() != op.getScoreType())
-    return op.emitOpError("expects out to have element type ") << query << " or " << op.getScoreType() << ", but got "
-                                                               << out.getElementType() << " (C6)";
+  if (failed(verifyOutElement(op, out.getElementType(), query, "C6")))
+    return failure();
   static constexpr StringLiteral names[] = {"batch", "heads", "queryLen", "valueDim"};
   Type query4 = op.getQuery().getType();
   AffineMap queryMap = op.getQueryMap();
@@ -530,9 +386,9 @@ static LogicalResult verifyOptionalOperands(AttentionOp op, const AttentionDims 
 static LogicalResult verifyCounts(AttentionOp op, const AttentionDims &dims) {
   for (auto [name, value] : {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
                              std::pair("value", op.getValue()), std::pair("out", op.getOut())})
-    if (failed(verifyElementCount(op, name, cast<ShapedType>(value.getType()).getShape())))
+    if (failed(verifyElementCount(op, name, cast<ShapedType>(value.getType()).getShape(), "C15")))
       return failure();
-  return verifyElementCount(op, "the scores", {dims.batch, dims.heads, dims.queryLen, dims.kvLen});
+  return verifyElementCount(op, "the scores", {dims.batch, dims.heads, dims.queryLen, dims.kvLen}, "C15");
 }
 
 LogicalResult AttentionOp::verify() {
@@ -563,125 +419,6 @@ MutableOperandRange AttentionOp::getDpsInitsMutable() {
   // out, lse and weights are the last operand groups, next to one another.
   unsigned count = 1 + (getLse() ? 1 : 0) + (getWeights() ? 1 : 0);
   return MutableOperandRange(*this, getOutMutable().getOperandNumber(), count);
-}
-
-//===----------------------------------------------------------------------===//
-// attention: canonicalization
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// A score region that yields its score, or a mask region that yields true, says nothing.
-struct DropTrivialRegions : OpRewritePattern<AttentionOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    auto yielded = [](Region &region) {
-      return region.empty() ? Value() : cast<YieldOp>(region.front().getTerminator()).getValue();
-    };
-    Value score = yielded(op.getScoreRegion()), keep = yielded(op.getMaskRegion());
-    bool dropScore = score && score == op.getScoreRegion().getArgument(0);
-    bool dropMask = keep && matchPattern(keep, m_One());
-    if (!dropScore && !dropMask)
-      return rewriter.notifyMatchFailure(op, "no region is trivial");
-    rewriter.modifyOpInPlace(op, [&] {
-      for (auto [drop, region] : {std::pair(dropScore, &op.getScoreRegion()), std::pair(dropMask, &op.getMaskRegion())})
-        if (drop) {
-          region->dropAllReferences();
-          region->getBlocks().clear();
-        }
-    });
-    return success();
-  }
-};
-
-/// The same mask twice, and a window without ends, say nothing. Only masks without captures are compared.
-struct DropRedundantMasks : OpRewritePattern<AttentionOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    if (!op.getMasks())
-      return rewriter.notifyMatchFailure(op, "no named masks");
-    SmallVector<Attribute> kept;
-    for (Attribute mask : *op.getMasks()) {
-      auto window = dyn_cast<WindowAttr>(mask);
-      bool unlimited = window && window.getLeft() < 0 && window.getRight() < 0;
-      bool repeated = !cast<NamedModInterface>(mask).getNumCaptures() && llvm::is_contained(kept, mask);
-      if (!unlimited && !repeated)
-        kept.push_back(mask);
-    }
-    if (kept.size() == op.getMasks()->size() && !kept.empty())
-      return rewriter.notifyMatchFailure(op, "every named mask says something new");
-    rewriter.modifyOpInPlace(op, [&] {
-      if (kept.empty())
-        op.removeMasksAttr();
-      else
-        op.setMasksAttr(rewriter.getArrayAttr(kept));
-    });
-    return success();
-  }
-};
-
-/// A layout that is the default one is not written.
-struct DropDefaultLayouts : OpRewritePattern<AttentionOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    SmallVector<StringAttr> names;
-    for (StringAttr name : {op.getQueryLayoutAttrName(), op.getKeyLayoutAttrName(), op.getValueLayoutAttrName(),
-                            op.getOutLayoutAttrName()})
-      if (auto layout = op->getAttrOfType<AffineMapAttr>(name); layout && layout.getValue().isIdentity())
-        names.push_back(name);
-    if (names.empty())
-      return rewriter.notifyMatchFailure(op, "no default layout is written");
-    rewriter.modifyOpInPlace(op, [&] {
-      for (StringAttr name : names)
-        op->removeAttr(name);
-    });
-    return success();
-  }
-};
-
-/// An lse or weights result that nobody uses is not computed.
-struct DropUnusedResults : OpRewritePattern<AttentionOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    if (op->getNumResults() == 0)
-      return rewriter.notifyMatchFailure(op, "on memrefs");
-    unsigned next = 1;
-    Value lse = op.getLse() ? op.getResult(next++) : Value();
-    Value weights = op.getWeights() ? op.getResult(next++) : Value();
-    bool dropLse = lse && lse.use_empty(), dropWeights = weights && weights.use_empty();
-    if (!dropLse && !dropWeights)
-      return rewriter.notifyMatchFailure(op, "every result is used");
-    SmallVector<Type> types{op.getResult(0).getType()};
-    if (lse && !dropLse)
-      types.push_back(lse.getType());
-    if (weights && !dropWeights)
-      types.push_back(weights.getType());
-    auto fresh = AttentionOp::create(
-        rewriter, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(), op.getScale(), op.getScoreCaptures(),
-        op.getMaskCaptures(), op.getSink(), op.getKvLengths(), op.getOut(), dropLse ? Value() : op.getLse(),
-        dropWeights ? Value() : op.getWeights(), op.getScoresAttr(), op.getMasksAttr(), op.getQueryLayoutAttr(),
-        op.getKeyLayoutAttr(), op.getValueLayoutAttr(), op.getOutLayoutAttr(), op.getDropoutAttr());
-    fresh->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    fresh.getScoreRegion().takeBody(op.getScoreRegion());
-    fresh.getMaskRegion().takeBody(op.getMaskRegion());
-    next = 0;
-    SmallVector<Value> replacements{fresh.getResult(next++)};
-    if (lse)
-      replacements.push_back(dropLse ? Value() : fresh.getResult(next++));
-    if (weights)
-      replacements.push_back(dropWeights ? Value() : fresh.getResult(next++));
-    for (auto [result, value] : llvm::zip(op.getResults(), replacements))
-      if (value)
-        rewriter.replaceAllUsesWith(result, value);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-} // namespace
-
-void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropTrivialRegions, DropRedundantMasks, DropDefaultLayouts, DropUnusedResults>(context);
 }
 
 //===----------------------------------------------------------------------===//
@@ -718,9 +455,8 @@ LogicalResult MatmulOp::verify() {
   if (rhs.getElementType() != element) // (C3)
     return emitOpError("expects lhs and rhs to share one element type, but got ")
            << element << " and " << rhs.getElementType() << " (C3)";
-  if (out.getElementType() != element && out.getElementType() != scoreTypeFor(element))
-    return emitOpError("expects out to have element type ")
-           << element << " or " << scoreTypeFor(element) << ", but got " << out.getElementType() << " (C3)";
+  if (failed(verifyOutElement(*this, out.getElementType(), element, "C3")) || failed(verifyElementCounts(*this, {"lhs", "rhs", "out"}, "C5"))) // (C5)
+    return failure();
   return verifyForm(*this, "C4");
 }
 
@@ -745,7 +481,8 @@ LogicalResult MaskOp::verify() {
   dims.queryLen = known(input.getDimSize(2), out.getDimSize(2));
   dims.kvLen = known(input.getDimSize(3), out.getDimSize(3));
   dims.scoreType = scoreTypeFor(input.getElementType());
-  if (failed(verifyMods(*this, getMasksAttr(), /*masks=*/true, getMaskCaptures(), dims))) // (C2)
+  if (failed(verifyMods(*this, getMasksAttr(), /*masks=*/true, getMaskCaptures(), dims)) ||   // (C2)
+      failed(verifyElementCount(*this, "scores", input.getShape(), "C4"))) // (C4)
     return failure();
   return verifyForm(*this, "C3");
 }
@@ -766,10 +503,8 @@ LogicalResult SoftmaxOp::verify() {
   int64_t axis = getAxis();
   if (axis < 0 || axis >= input.getRank()) // (C2)
     return emitOpError("expects 0 <= axis < rank = ") << input.getRank() << ", but got " << axis << " (C2)";
-  if (out.getElementType() != input.getElementType() &&
-      out.getElementType() != scoreTypeFor(input.getElementType())) // (C4)
-    return emitOpError("expects out to have element type ")
-           << input.getElementType() << " or " << scoreTypeFor(input.getElementType()) << ", but got "
-           << out.getElementType() << " (C4)";
+  if (failed(verifyOutElement(*this, out.getElementType(), input.getElementType(), "C4")) || // (C4)
+      failed(verifyElementCounts(*this, {"the input", "out"}, "C5"))) // (C5)
+    return failure();
   return verifyForm(*this, "C3");
 }

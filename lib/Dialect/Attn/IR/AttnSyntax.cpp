@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Dialect/Attn/IR/AttnSyntax.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "AttnDirectives.h"
 
 using namespace mlir;
 using namespace attn;
@@ -58,4 +58,162 @@ ParseResult attn::parseMaskRegion(OpAsmParser &parser, Region &region) {
 
 void attn::printMaskRegion(OpAsmPrinter &printer, Operation *op, Region &region) {
   printRegionWithArguments(printer, region, {});
+}
+
+//===----------------------------------------------------------------------===//
+// Directives
+//===----------------------------------------------------------------------===//
+
+/// `%scale`, or `%scale : f64`.
+ParseResult attn::parseScale(OpAsmParser &parser, OpAsmParser::UnresolvedOperand &scale, Type &type) {
+  if (parser.parseOperand(scale))
+    return failure();
+  type = parser.getBuilder().getF32Type();
+  if (succeeded(parser.parseOptionalColon()))
+    return parser.parseType(type);
+  return success();
+}
+
+void attn::printScale(OpAsmPrinter &printer, Operation *, Value scale, Type type) {
+  printer << scale;
+  if (!type.isF32())
+    printer << " : " << type;
+}
+
+/// `(b, j, 1, h, d)`: one letter or constant for each dimension of the operand.
+static ParseResult parseLayout(OpAsmParser &parser, unsigned which, AffineMapAttr &attr) {
+  MLIRContext *context = parser.getContext();
+  SmallVector<AffineExpr> results;
+  auto item = [&]() -> ParseResult {
+    int64_t constant;
+    OptionalParseResult number = parser.parseOptionalInteger(constant);
+    if (number.has_value()) {
+      results.push_back(getAffineConstantExpr(constant, context));
+      return *number;
+    }
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    size_t position = word.size() == 1 ? kLayoutLetters[which].find(word) : StringRef::npos;
+    if (position == StringRef::npos)
+      return parser.emitError(loc, "expected a position or one of the letters '")
+             << kLayoutLetters[which] << "' in the layout of " << kLayoutNames[which] << ", but got '" << word
+             << "' (C2)";
+    results.push_back(getAffineDimExpr(position, context));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item))
+    return failure();
+  attr = AffineMapAttr::get(AffineMap::get(4, 0, results, context));
+  return success();
+}
+
+/// `(query(b, i, h, d), key(...), value(...), out(...))`, any of them, in any order.
+ParseResult attn::parseLayouts(OpAsmParser &parser, AffineMapAttr &query, AffineMapAttr &key, AffineMapAttr &value,
+                                AffineMapAttr &out) {
+  AffineMapAttr *layouts[] = {&query, &key, &value, &out};
+  auto item = [&]() -> ParseResult {
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    auto *name = llvm::find(kLayoutNames, word);
+    if (name == std::end(kLayoutNames))
+      return parser.emitError(loc, "expected query, key, value or out, but got '") << word << "'";
+    unsigned which = name - std::begin(kLayoutNames);
+    if (*layouts[which])
+      return parser.emitError(loc, "the layout of ") << word << " is given twice";
+    return parseLayout(parser, which, *layouts[which]);
+  };
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item);
+}
+
+void attn::printLayouts(OpAsmPrinter &printer, Operation *, AffineMapAttr query, AffineMapAttr key,
+                         AffineMapAttr value, AffineMapAttr out) {
+  const AffineMapAttr layouts[] = {query, key, value, out};
+  StringRef separator = "";
+  printer << '(';
+  for (auto [which, layout] : llvm::enumerate(layouts)) {
+    if (!layout)
+      continue;
+    printer << separator << kLayoutNames[which] << '(';
+    llvm::interleaveComma(layout.getValue().getResults(), printer, [&](AffineExpr result) {
+      if (auto dim = dyn_cast<AffineDimExpr>(result))
+        printer << kLayoutLetters[which][dim.getPosition()];
+      else
+        printer << cast<AffineConstantExpr>(result).getValue();
+    });
+    printer << ')';
+    separator = ", ";
+  }
+  printer << ')';
+}
+
+/// `(causal<top_left>, boolean(%m : tensor<5x7xi1>))`.
+static ParseResult parseMods(OpAsmParser &parser, bool masks, ArrayAttr &mods,
+                             SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures, SmallVectorImpl<Type> &types) {
+  SmallVector<Attribute> attrs;
+  auto item = [&]() -> ParseResult {
+    StringRef word;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    auto unknown = [&] {
+      return parser.emitError(loc, "expected ")
+             << (masks ? "a mask (causal, window, prefix, boolean)" : "a score function (softcap, alibi, bias, additive)")
+             << ", but got '" << word << "'";
+    };
+    FailureOr<NamedModInterface> parsed = parseMod(parser, word);
+    if (failed(parsed))
+      return failure();
+    NamedModInterface mod = *parsed;
+    if (!mod || mod.isMask() != masks)
+      return unknown();
+    attrs.push_back(mod);
+    if (!mod.getNumCaptures())
+      return success();
+    return failure(parser.parseLParen() || parser.parseOperand(captures.emplace_back()) || parser.parseColon() ||
+                   parser.parseType(types.emplace_back()) || parser.parseRParen());
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item))
+    return failure();
+  mods = parser.getBuilder().getArrayAttr(attrs);
+  return success();
+}
+
+static void printMods(OpAsmPrinter &printer, ArrayAttr mods, OperandRange captures, TypeRange types) {
+  unsigned next = 0;
+  printer << '(';
+  llvm::interleaveComma(mods, printer, [&](Attribute attr) {
+    auto mod = cast<NamedModInterface>(attr);
+    printMod(printer, mod);
+    if (mod.getNumCaptures()) {
+      printer << '(' << captures[next] << " : " << types[next] << ')';
+      ++next;
+    }
+  });
+  printer << ')';
+}
+
+ParseResult attn::parseNamedScores(OpAsmParser &parser, ArrayAttr &mods,
+                                    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
+                                    SmallVectorImpl<Type> &types) {
+  return parseMods(parser, /*masks=*/false, mods, captures, types);
+}
+
+void attn::printNamedScores(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures,
+                             TypeRange types) {
+  printMods(printer, mods, captures, types);
+}
+
+ParseResult attn::parseNamedMasks(OpAsmParser &parser, ArrayAttr &mods,
+                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
+                                   SmallVectorImpl<Type> &types) {
+  return parseMods(parser, /*masks=*/true, mods, captures, types);
+}
+
+void attn::printNamedMasks(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures,
+                            TypeRange types) {
+  printMods(printer, mods, captures, types);
 }

@@ -4,7 +4,6 @@
 #include "attn/Dialect/Attn/IR/AttnSyntax.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FoldInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -65,17 +64,4 @@ void FlashDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "Flash/FlashTypes.cpp.inc"
       >();
-}
-
-LogicalResult RequireOp::verify() {
-  if (getValues().size() > 2)
-    return emitOpError("expects at most 2 values, but got ") << getValues().size();
-  return success();
-}
-
-LogicalResult RequireOp::canonicalize(RequireOp op, PatternRewriter &rewriter) {
-  if (!matchPattern(op.getCondition(), m_One()))
-    return rewriter.notifyMatchFailure(op, "the condition is not known to hold");
-  rewriter.eraseOp(op);
-  return success();
 }

@@ -1,0 +1,27 @@
+//===- Passes.h - passes on the graph level -------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_H
+#define ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_H
+
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace attn {
+
+#define GEN_PASS_DECL
+#include "Attn/AttnPasses.h.inc"
+
+/// Attribute on an exported function: how many of its arguments, the last ones, are out parameters (i64).
+inline constexpr llvm::StringLiteral kResultsAttrName = "attn.results";
+
+/// Expands the named masks and score functions of one op into its regions, in front of what those hold. The op must
+/// be verified; it is changed in place. Checks of sizes that only the run knows are put in front of it.
+void expandNamed(AttentionOp op);
+void expandNamed(MaskOp op);
+
+#define GEN_PASS_REGISTRATION
+#include "Attn/AttnPasses.h.inc"
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_H

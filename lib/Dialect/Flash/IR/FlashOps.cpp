@@ -1,0 +1,207 @@
+//===- FlashOps.cpp - verifiers of the flash types and ops -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static bool isWide(Type type) { return isa<Float32Type, Float64Type>(type); }
+
+static LogicalResult verifyExtent(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t extent,
+                                  int64_t least) {
+  if (extent >= least)
+    return success();
+  return emitError() << "expects " << name << " of a tile to be at least " << least << ", but got " << extent;
+}
+
+static LogicalResult verifyWide(function_ref<InFlightDiagnostic()> emitError, Type element) {
+  if (isWide(element))
+    return success();
+  return emitError() << "expects a tile of f32 or f64, but got " << element;
+}
+
+LogicalResult QueryType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t headDim,
+                                Type element) {
+  if (failed(verifyExtent(emitError, "rows", rows, 1)))
+    return failure();
+  if (!ShapedType::isDynamic(headDim) && failed(verifyExtent(emitError, "headDim", headDim, 0)))
+    return failure();
+  if (isa<Float16Type, BFloat16Type>(element) || isWide(element))
+    return success();
+  return emitError() << "expects a query tile of f16, bf16, f32 or f64, but got " << element;
+}
+
+LogicalResult ScoresType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t keys,
+                                 Type element) {
+  return failure(failed(verifyExtent(emitError, "rows", rows, 1)) || failed(verifyExtent(emitError, "keys", keys, 1)) ||
+                 failed(verifyWide(emitError, element)));
+}
+
+LogicalResult AccType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t valueDim,
+                              Type element) {
+  if (failed(verifyExtent(emitError, "rows", rows, 1)))
+    return failure();
+  if (!ShapedType::isDynamic(valueDim) && failed(verifyExtent(emitError, "valueDim", valueDim, 0)))
+    return failure();
+  return verifyWide(emitError, element);
+}
+
+LogicalResult RowsType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, Type element) {
+  return failure(failed(verifyExtent(emitError, "rows", rows, 1)) || failed(verifyWide(emitError, element)));
+}
+
+//===----------------------------------------------------------------------===//
+// Tile steps
+//===----------------------------------------------------------------------===//
+
+/// The rows of a tile of any of the four types.
+static int64_t rowsOf(Type type) {
+  if (auto query = dyn_cast<QueryType>(type))
+    return query.getRows();
+  if (auto scores = dyn_cast<ScoresType>(type))
+    return scores.getRows();
+  if (auto acc = dyn_cast<AccType>(type))
+    return acc.getRows();
+  return cast<RowsType>(type).getRows();
+}
+
+/// The element type of scores, acc or rows.
+static Type elementOf(Type type) {
+  if (auto scores = dyn_cast<ScoresType>(type))
+    return scores.getElement();
+  if (auto acc = dyn_cast<AccType>(type))
+    return acc.getElement();
+  return cast<RowsType>(type).getElement();
+}
+
+/// T for an element type of memory.
+static Type wideFor(Type element) {
+  return element.isF64() ? element : Type(Float32Type::get(element.getContext()));
+}
+
+/// All tiles have the rows of the first; all but query tiles have its element type.
+static LogicalResult verifyTiles(Operation *op, TypeRange tiles) {
+  for (Type tile : tiles.drop_front())
+    if (rowsOf(tile) != rowsOf(tiles.front()))
+      return op->emitOpError("expects its tiles to have the same rows, but got ") << tiles.front() << " and " << tile;
+  Type first;
+  for (Type tile : tiles) {
+    if (isa<QueryType>(tile))
+      continue;
+    if (!first)
+      first = tile;
+    else if (elementOf(tile) != elementOf(first))
+      return op->emitOpError("expects its tiles to have one element type, but got ") << first << " and " << tile;
+  }
+  return success();
+}
+
+/// The last dimension of a view is the extent of a tile, and its elements are ones that T is for.
+static LogicalResult verifyView(Operation *op, StringRef name, MemRefType view, StringRef dim, int64_t extent,
+                                Type wide) {
+  int64_t size = view.getDimSize(3);
+  if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(extent) && size != extent)
+    return op->emitOpError("expects ") << name << " and its tile to share " << dim << ", but got " << size << " and "
+                                       << extent;
+  if (wideFor(view.getElementType()) == wide)
+    return success();
+  return op->emitOpError("expects ") << name << " to have elements that are calculated with in " << wide
+                                     << ", but got " << view.getElementType();
+}
+
+LogicalResult LoadQueryOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto tile = cast<QueryType>(getResult().getType());
+  Type wide = wideFor(source.getElementType());
+  if (tile.getElement() != source.getElementType() && tile.getElement() != wide)
+    return emitOpError("expects a query tile of ") << source.getElementType() << " or " << wide << ", but got " << tile;
+  if (getScale() && getScale().getType() != wide)
+    return emitOpError("expects scale to be ") << wide << ", but got " << getScale().getType();
+  return verifyView(*this, "source", source, "headDim", tile.getHeadDim(), wide);
+}
+
+LogicalResult InitOp::verify() {
+  auto acc = cast<AccType>(getAcc().getType());
+  if (failed(verifyTiles(*this, getResultTypes())))
+    return failure();
+  if (getSink() && getSink().getType() != acc.getElement())
+    return emitOpError("expects sink to be ") << acc.getElement() << ", but got " << getSink().getType();
+  bool dynamic = ShapedType::isDynamic(acc.getValueDim());
+  if (dynamic == bool(getValueDim()))
+    return success();
+  return emitOpError("expects value_dim ") << (dynamic ? "where" : "only where")
+                                           << " the extent of acc is dynamic, but got " << acc;
+}
+
+LogicalResult ScoresOp::verify() {
+  auto query = cast<QueryType>(getQuery().getType());
+  if (failed(verifyTiles(*this, {query, getScores().getType(), getRowMax().getType()})))
+    return failure();
+  return verifyView(*this, "key", cast<MemRefType>(getKey().getType()), "headDim", query.getHeadDim(),
+                    elementOf(getScores().getType()));
+}
+
+LogicalResult ScoresOp::verifyRegions() {
+  if (failed(verifyModRegion(*this, getScoreRegion(), elementOf(getScores().getType()))))
+    return failure();
+  return verifyModRegion(*this, getMaskRegion(), {});
+}
+
+LogicalResult WeightsOp::verify() { return verifyTiles(*this, {getScores().getType(), getMax().getType()}); }
+
+LogicalResult AccumulateOp::verify() {
+  auto acc = cast<AccType>(getAcc().getType());
+  if (failed(verifyTiles(*this, {acc, getRescale().getType(), getWeights().getType()})))
+    return failure();
+  return verifyView(*this, "value", cast<MemRefType>(getValue().getType()), "valueDim", acc.getValueDim(),
+                    acc.getElement());
+}
+
+LogicalResult StoreOp::verify() {
+  auto acc = cast<AccType>(getAcc().getType());
+  if (failed(verifyTiles(*this, {acc, getSum().getType()})))
+    return failure();
+  return verifyView(*this, "dest", cast<MemRefType>(getDest().getType()), "valueDim", acc.getValueDim(),
+                    acc.getElement());
+}
+
+/// lse and weights are stored in T.
+static LogicalResult verifyWideDest(Operation *op, Value dest, Type wide) {
+  Type element = cast<MemRefType>(dest.getType()).getElementType();
+  if (element == wide)
+    return success();
+  return op->emitOpError("expects dest to have element type ") << wide << ", but got " << element;
+}
+
+LogicalResult StoreLseOp::verify() { return verifyWideDest(*this, getDest(), elementOf(getMax().getType())); }
+
+LogicalResult StoreWeightsOp::verify() {
+  if (failed(verifyTiles(*this, {getScores().getType(), getMax().getType()})))
+    return failure();
+  return verifyWideDest(*this, getDest(), elementOf(getScores().getType()));
+}
+
+//===----------------------------------------------------------------------===//
+// What generated code asks of the runtime
+//===----------------------------------------------------------------------===//
+
+LogicalResult RequireOp::verify() {
+  if (getValues().size() > 2)
+    return emitOpError("expects at most 2 values, but got ") << getValues().size();
+  return success();
+}
+
+LogicalResult RequireOp::canonicalize(RequireOp op, PatternRewriter &rewriter) {
+  if (!matchPattern(op.getCondition(), m_One()))
+    return rewriter.notifyMatchFailure(op, "the condition is not known to hold");
+  rewriter.eraseOp(op);
+  return success();
+}
