@@ -32,13 +32,20 @@ def ExportFunctionsPass : Pass<"attn-export-functions", "::mlir::ModuleOp"> {
   let description = [{
     Every public function with a body gets memref arguments alone, of layout `strided<[?, ..., ?, 1], offset: ?>`:
     tensor arguments are read through bufferization.to_tensor, results (tensors, or scalars as rank-0 memrefs) are
-    written to out parameters through bufferization.materialize_in_destination. Scalar arguments stay. The function gets
-    `attn.results = n`, the number of out parameters, which are last.
+    written to out parameters through bufferization.materialize_in_destination (memref.store). Scalar and memref
+    arguments stay. The function gets `attn.results = n`, the number of out parameters, which are last.
 
-    Precondition: tensor form, ranked types. Postcondition: public functions return nothing. Private functions and
-    declarations are left alone. Example: test/Transforms/attn-export-functions/doc-example.mlir.
+    Where a result's size is dynamic the caller's buffer decides, and flash.require compares it with the result's size.
+    The check is made in front of everything, so that no buffer is overrun; where the size cannot be had there, the
+    result is computed in a buffer of its own and copied after the check.
+
+    Precondition: tensor form, ranked types, one block a function. Postcondition: public functions return nothing and
+    are not called: calls go to a private copy `f__private`. Private functions and declarations are left alone.
+    Example: test/Transforms/attn-export-functions/doc-example.mlir.
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 #endif

@@ -42,17 +42,18 @@ def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp
 def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp"> {
   let summary = "Lower flash tiles to vector code with queries as lanes";
   let description = [{
-    Tiles become transposed scratch buffers (queries along the lanes), rows become vectors in registers:
+    Tiles become transposed scratch buffers, queries along the lanes:
 
     | tile | form |
     |---|---|
     | query<R x D> | memref<D x R> of T, scale multiplied in |
     | scores<R x K> | memref<K x R> of T, weights overwrite scores |
     | acc<R x E> | memref<E x R> of T |
-    | rows<R> | vector<R x T> |
+    | rows<R> | memref<R x T> |
 
     Both products are register-blocked outer products (vector.fma with a broadcast key or value element, accumulators in
-    iter_args). Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar.
+    iter_args), over one chunk of lanes at a time: as many queries as the registers of a block hold. A key or value tile
+    serves all chunks of a query tile while it is in the cache, and chunks without a query are skipped. Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar.
     Scratch is memref.alloc at the top of the parallel body (flash-outline-parallel makes it per-thread memory).
 
     Postcondition: no flash tile left. Example: test/Conversion/FlashToCpu/doc-example.mlir.

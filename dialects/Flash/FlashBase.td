@@ -43,7 +43,7 @@ def Flash_AccType : Flash_Type<"Acc", "acc"> {
   let assemblyFormat = "`<` $rows `x` custom<Extent>($valueDim) `,` $element `>`";
 }
 def Flash_RowsType : Flash_Type<"Rows", "rows"> {
-  let summary = "one T for each row of a tile; not linear, may be used any number of times";
+  let summary = "one T for each row of a tile; may be read until an op consumes it";
   let parameters = (ins "int64_t":$rows, "::mlir::Type":$element);
   let assemblyFormat = "`<` $rows `,` $element `>`";
 }

@@ -78,7 +78,7 @@ def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[
 def Flash_UpdateMaxOp : Flash_Op<"update_max", [Pure, AllTypesMatch<["old", "tileMax", "newMax", "rescale"]>]> {
   let summary = "fold the maximum of a tile into the running maximum";
   let description = [{
-    `newMax = max(old, tileMax)`, `rescale = exp(old - newMax)`, 0 where newMax is -inf.
+    `newMax = max(old, tileMax)`, `rescale = exp(old - newMax)`, 0 where newMax is -inf. Consumes old.
   }];
   let arguments = (ins Flash_RowsType:$old, Flash_RowsType:$tileMax);
   let results = (outs Flash_RowsType:$newMax, Flash_RowsType:$rescale);
@@ -91,12 +91,12 @@ def Flash_WeightsOp : Flash_Op<"weights", [Pure, AllTypesMatch<["scores", "weigh
   let description = [{
     `weights[r, k] = exp(scores[r, k] - max[r])`, `newSum = sum * rescale + sum over k < keys of weights`. The
     difference is taken before it is scaled to base 2, so that finite scores of any size stay finite. A row whose max is
-    -inf has weights 0. Consumes scores.
+    -inf has weights 0. Rows at and behind `rows` are left undefined. Consumes scores and sum.
   }];
   let arguments = (ins Flash_ScoresType:$scores, Flash_RowsType:$max, Flash_RowsType:$sum, Flash_RowsType:$rescale,
-                       Index:$keys);
+                       Index:$rows, Index:$keys);
   let results = (outs Flash_ScoresType:$weights, Flash_RowsType:$newSum);
-  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `keys` $keys attr-dict `:` qualified(type($scores)) `,`
+  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `rows` $rows `keys` $keys attr-dict `:` qualified(type($scores)) `,`
     qualified(type($max)) }];
   let hasVerifier = 1;
 }
@@ -104,13 +104,13 @@ def Flash_WeightsOp : Flash_Op<"weights", [Pure, AllTypesMatch<["scores", "weigh
 def Flash_AccumulateOp : Flash_Op<"accumulate", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
   let summary = "add a tile's weighted values";
   let description = [{
-    `result[r, e] = acc[r, e] * rescale[r] + sum over k < keys of weights[r, k] * value[b, hk, j0 + k, e]`. Consumes
-    acc and weights.
+    `result[r, e] = acc[r, e] * rescale[r] + sum over k < keys of weights[r, k] * value[b, hk, j0 + k, e]`. Rows at
+    and behind `rows` are left undefined. Consumes acc and weights.
   }];
   let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$rescale, Flash_ScoresType:$weights, Flash_View:$value,
-                       Index:$b, Index:$hk, Index:$j0, Index:$keys);
+                       Index:$b, Index:$hk, Index:$j0, Index:$rows, Index:$keys);
   let results = (outs Flash_AccType:$result);
-  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `keys` $keys attr-dict
+  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `rows` $rows `keys` $keys attr-dict
     `:` qualified(type($acc)) `,` qualified(type($rescale)) `,` qualified(type($weights)) `,` type($value) }];
   let hasVerifier = 1;
 }

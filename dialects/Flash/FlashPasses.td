@@ -29,4 +29,40 @@ def OutlineParallelPass : Pass<"flash-outline-parallel", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def FreeBuffersPass : Pass<"flash-free-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Free each temporary buffer after its last use";
+  let description = [{
+    Inserts memref.dealloc behind the last use, in the block of the memref.alloc, of every buffer that does not leave
+    that block. The runtime frees what is left (buffers that a loop carries or a function returns) when the call ends.
+
+    Precondition: memrefs. Buffers that are freed already are skipped.
+    Example: test/Transforms/flash-free-buffers/doc-example.mlir.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def ExpandOpsPass : Pass<"flash-expand-ops", "::mlir::func::FuncOp"> {
+  let summary = "Expand the ops that the LLVM conversion would turn into calls";
+  let description = [{
+    Leaves no op behind that LLVM could only serve with a library which compiled kernels do not have, or slowly:
+    - memref.copy between strided buffers becomes loops (contiguous ones stay: they become memcpy);
+    - arith ceildiv and floordiv become divisions; f32 to bf16 becomes integer arithmetic (round to nearest even);
+    - f32 vector math (exp, exp2, log, tanh, erf, sin, cos, ...) becomes polynomials; scalar math is left for libm;
+    - vector transposes, broadcasts, transfers, masks and the like become the simpler vector ops that LLVM has.
+
+    Precondition: before scf is lowered. Example: test/Transforms/flash-expand-ops/doc-example.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def VerifyMachinePass : Pass<"flash-verify-machine", "::mlir::ModuleOp"> {
+  let summary = "Check that a module holds nothing but the LLVM dialect";
+  let description = [{
+    The postcondition of the machine level: errors name each op of another dialect, unrealized casts (of builtin)
+    included. Changes nothing.
+    Example: test/Transforms/flash-verify-machine/doc-example.mlir.
+  }];
+}
+
 #endif

@@ -11,6 +11,9 @@ namespace attn {
 #define GEN_PASS_DECL
 #include "Attn/AttnPasses.h.inc"
 
+/// Attribute on an exported function: how many of its arguments, the last ones, are out parameters (i64).
+inline constexpr llvm::StringLiteral kResultsAttrName = "attn.results";
+
 /// Expands the named masks and score functions of one op into its regions, in front of what those hold. The op must
 /// be verified; it is changed in place. Checks of sizes that only the run knows are put in front of it.
 void expandNamed(AttentionOp op);

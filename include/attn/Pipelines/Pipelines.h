@@ -1,0 +1,39 @@
+//===- Pipelines.h - from the graph level to the machine level -----*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_PIPELINES_PIPELINES_H
+#define ATTN_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include <optional>
+#include <string>
+
+namespace attn {
+
+/// The levels of IR at which compilation can stop, in order.
+enum class Level { Graph, Tiled, Target, Machine };
+
+/// `graph`, `tiled`, `target` or `machine`; nothing for any other name.
+std::optional<Level> parseLevel(llvm::StringRef name);
+
+struct PipelineOptions {
+  Level to = Level::Machine;
+  /// As describeTarget takes it.
+  std::string target = "host";
+  /// Query rows and keys of a tile, keys of a register block; 0 lets the target's cost model choose.
+  int64_t tileQ = 0;
+  int64_t tileKv = 0;
+  int64_t blockRows = 0;
+};
+
+/// Adds what takes a module from the graph level to `options.to`. pm is one for modules.
+void buildCompilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// Makes `--attn-compile="to=... target=... tile-q= tile-kv= block-rows="` known to the command line.
+void registerPipelines();
+
+/// Adds every dialect that a graph may hold or that the pipeline makes, with the external models that its passes use.
+void registerPipelineDialects(mlir::DialectRegistry &registry);
+
+} // namespace attn
+
+#endif // ATTN_PIPELINES_PIPELINES_H

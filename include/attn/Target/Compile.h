@@ -1,0 +1,42 @@
+//===- Compile.h - a graph to code, in one call --------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_TARGET_COMPILE_H
+#define ATTN_TARGET_COMPILE_H
+
+#include "attn/Pipelines/Pipelines.h"
+#include "attn/Target/CodeGen.h"
+#include "attn/Target/Jit.h"
+#include <vector>
+
+namespace attn {
+
+/// How long a stage of compilation took, in milliseconds of wall time.
+struct StageLap {
+  std::string name;
+  double milliseconds;
+};
+
+struct CodeOptions {
+  PipelineOptions pipeline;
+  /// Run the verifier between passes: for tests.
+  bool verifyPasses = false;
+  /// Run LLVM's passes (optimizeModule). Without them code is slower, and easier to compare with the IR.
+  bool optimize = true;
+};
+
+/// Adds what `compile*` needs: the pipeline's dialects and the translations.
+void registerCompiler(mlir::DialectRegistry &registry);
+
+/// Takes a module to code for options.pipeline.target, whatever machine this is. The module ends up at the machine
+/// level. Errors carry the diagnostics of the passes; the context's own handlers see these, too. `times`, if not null,
+/// gets one entry for each stage.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+compileTo(CodeKind kind, mlir::ModuleOp module, const CodeOptions &options, std::vector<StageLap> *times = nullptr);
+
+/// The same for this process. Refuses a target whose code this machine cannot run, before compiling.
+llvm::Expected<std::unique_ptr<Jit>> compileToJit(mlir::ModuleOp module, const CodeOptions &options,
+                                                  std::vector<StageLap> *times = nullptr);
+
+} // namespace attn
+
+#endif // ATTN_TARGET_COMPILE_H

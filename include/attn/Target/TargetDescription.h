@@ -1,0 +1,45 @@
+//===- TargetDescription.h - what code generation knows of a CPU ---*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_TARGET_TARGETDESCRIPTION_H
+#define ATTN_TARGET_TARGETDESCRIPTION_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <string>
+
+namespace attn {
+
+/// A CPU, as the cost models and the code generator see it. A plain value: equal descriptions give equal code.
+struct TargetDescription {
+  /// LLVM's names: triple, CPU and a feature string as in `+avx2,-avx512f` (empty: what the CPU implies).
+  std::string triple;
+  std::string cpu;
+  std::string features;
+
+  /// Bits of the widest vector register that generated code should use, and the number of such registers.
+  unsigned vectorBits = 128;
+  unsigned vectorRegisters = 16;
+  /// Vector multiply-adds that can start in one cycle.
+  unsigned fmaPorts = 1;
+  bool hasFma = false;
+  /// f16 <-> f32 and f32 -> bf16 conversions of whole vectors, bf16 dot products.
+  bool hasF16Conversion = false;
+  bool hasBf16Conversion = false;
+  bool hasBf16Dot = false;
+  /// Bytes of data cache of one core.
+  int64_t l1Bytes = 32 << 10;
+  int64_t l2Bytes = 512 << 10;
+};
+
+/// Describes `name`: `host` or `native` (this machine, its caches included), or a CPU name of this machine's
+/// architecture as LLVM has it (`x86-64-v3`, `znver4`, what `llc -mcpu` takes), with default caches. An unknown name is
+/// an error that lists what is accepted. Thread-safe.
+llvm::Expected<TargetDescription> describeTarget(llvm::StringRef name);
+
+/// Success if this machine runs code for `target`, else an error that lists the instruction sets it lacks.
+llvm::Error checkSupportedByHost(const TargetDescription &target);
+
+} // namespace attn
+
+#endif // ATTN_TARGET_TARGETDESCRIPTION_H

@@ -1,0 +1,96 @@
+//===- Kernel.cpp - running compiled functions -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "KernelImpl.h"
+
+#include "Arguments.h"
+#include "attn/Runtime.h"
+
+#include <cstdio>
+
+using namespace attn;
+
+const char *attn::toString(Stage stage) {
+  switch (stage) {
+  case Stage::Graph:
+    return "graph";
+  case Stage::Tiled:
+    return "tiled";
+  case Stage::Target:
+    return "target";
+  case Stage::LlvmDialect:
+    return "llvm-dialect";
+  case Stage::Llvm:
+    return "llvm";
+  case Stage::Assembly:
+    return "asm";
+  }
+  return "unknown";
+}
+
+RunOptions &RunOptions::pool(ThreadPool newPool) {
+  threadPool = std::move(newPool);
+  poolStatus = Status();
+  return *this;
+}
+
+RunOptions &RunOptions::threads(int64_t n) {
+  Result<ThreadPool> created = ThreadPool::create(n);
+  threadPool = created ? *created : ThreadPool();
+  poolStatus = created ? Status() : Status(created.error());
+  return *this;
+}
+
+/// The API's code for a failure inside of attn_rt_call.
+static ErrorCode convertCode(int32_t code) {
+  switch (code) {
+  case ATTN_RT_OUT_OF_MEMORY:
+    return ErrorCode::OutOfMemory;
+  case ATTN_RT_SCRATCH_LIMIT:
+    return ErrorCode::ScratchLimit;
+  case ATTN_RT_EXECUTOR_FAILED:
+    return ErrorCode::ExecutorFailed;
+  default:
+    return ErrorCode::KernelRefused;
+  }
+}
+
+Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::vector<MutableTensorView> &outputs,
+                              const RunOptions &options) const {
+  if (!options.status())
+    return options.status().error();
+  if (options.maxScratchBytes() < 0)
+    return Error{ErrorCode::InvalidArgument,
+                 "maxScratchBytes expects at least 0, but got " + std::to_string(options.maxScratchBytes()) +
+                     "; use 0 for no limit",
+                 {}};
+  if (Status status = checkArguments(impl->signature, inputs, outputs); !status)
+    return status.error();
+
+  PackedArguments arguments(impl->signature, inputs, outputs);
+  attn_rt_call_options callOptions{options.pool().handle(), options.maxScratchBytes()};
+  attn_rt_call_result result;
+  if (attn_rt_call(&callOptions, impl->entry, arguments.pointers(), &result) != ATTN_RT_OK)
+    return Error{convertCode(result.code), "@" + impl->signature.name + ": " + result.message,
+                 impl->signature.location};
+  return RunReport{result.allocations, result.allocated_bytes, result.scratch_bytes, result.parallel_loops,
+                   result.tiles};
+}
+
+const FunctionSignature &Kernel::signature() const { return impl->signature; }
+
+const std::vector<StageTime> &Kernel::stages() const { return impl->stages; }
+
+std::string Kernel::describe() const {
+  std::string text = impl->signature.str() + "\n" + impl->machine + "compiled in ";
+  double total = 0;
+  std::string parts;
+  char number[64];
+  for (const StageTime &stage : impl->stages) {
+    std::snprintf(number, sizeof(number), " %.1f", stage.milliseconds);
+    parts += (parts.empty() ? "" : ", ") + stage.name + number;
+    total += stage.milliseconds;
+  }
+  std::snprintf(number, sizeof(number), "%.1f ms (", total);
+  return text + number + parts + ")\n";
+}

@@ -1,0 +1,44 @@
+//===- AttentionParts.h - sizes, views and checks of one attention -*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_CONVERSION_ATTNTOFLASH_ATTENTIONPARTS_H
+#define ATTN_CONVERSION_ATTNTOFLASH_ATTENTIONPARTS_H
+
+#include "attn/Dialect/Attn/Analysis/RegionRanges.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+
+namespace attn {
+
+/// What the tiled loop needs of an attention on memrefs, as values in front of the loop.
+class AttentionParts {
+public:
+  AttentionParts(mlir::ImplicitLocOpBuilder &builder, AttentionOp op);
+
+  /// Checks that only the run can make: sizes that must agree, kv_lengths, extents above kMaxExtent. One flash.require
+  /// for each relation that the types do not settle.
+  void buildChecks(mlir::ImplicitLocOpBuilder &builder);
+
+  /// The logical end of the keys of a batch entry: kv_lengths[batch], or kvLen.
+  mlir::Value kvEnd(mlir::ImplicitLocOpBuilder &builder, mlir::Value batchIndex);
+
+  /// Clones a region (or nothing, if `from` is empty) and clamps its captured loads where they are not proved in
+  /// bounds.
+  void cloneRegion(mlir::Region &from, mlir::Region &to);
+
+  /// Views [batch, heads | kvHeads, queryLen | kvLen, headDim | valueDim].
+  mlir::Value query, key, value, out;
+  /// Sizes, of type index; group is heads / kvHeads, at least 1.
+  mlir::Value batch, heads, kvHeads, queryLen, kvLen, headDim, valueDim, group;
+
+private:
+  void buildSizeChecks(mlir::ImplicitLocOpBuilder &builder);
+  void buildLayoutChecks(mlir::ImplicitLocOpBuilder &builder);
+  void buildLengthChecks(mlir::ImplicitLocOpBuilder &builder);
+  void buildCaptureChecks(mlir::ImplicitLocOpBuilder &builder);
+  RegionRanges rangesOf(mlir::Region &region);
+
+  AttentionOp op;
+};
+
+} // namespace attn
+
+#endif // ATTN_CONVERSION_ATTNTOFLASH_ATTENTIONPARTS_H

@@ -1,0 +1,130 @@
+//===- FlashToCpu.cpp - flash tiles to vector code with queries as lanes -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A dialect conversion: tile types become scratch buffers of the transposed tile and of its rows (the table in
+// ConversionPasses.td), each flash op becomes loops of vector code (Tiles.cpp, Products.cpp) over chunks of lanes. Tiles
+// are linear, so every op updates in place. Speed work belongs here: block shapes and tile sizes come from
+// attn/Target/TileModel.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Target/TargetDescription.h"
+#include "attn/Target/TileModel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "convert-flash-to-cpu"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTFLASHTOCPUPASS
+#include "Conversion/ConversionPasses.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+/// f16 and bf16 are widened as they are loaded: the tiles of this target hold f32 (f64 for f64).
+static Type tileElement(Type element) {
+  return element.isF64() ? element : Type(Float32Type::get(element.getContext()));
+}
+
+TileTypeConverter::TileTypeConverter() {
+  addConversion([](Type type) { return type; });
+  addConversion([](QueryType type) -> Type {
+    return MemRefType::get({type.getHeadDim(), type.getRows()}, tileElement(type.getElement()));
+  });
+  addConversion([](ScoresType type) -> Type {
+    return MemRefType::get({type.getKeys(), type.getRows()}, type.getElement());
+  });
+  addConversion([](AccType type) -> Type {
+    return MemRefType::get({type.getValueDim(), type.getRows()}, type.getElement());
+  });
+  addConversion([](RowsType type) -> Type { return MemRefType::get({type.getRows()}, type.getElement()); });
+}
+
+Value attn::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
+                          llvm::function_ref<Value(ImplicitLocOpBuilder &)> dynamicSize) {
+  OpBuilder::InsertionGuard guard(b);
+  Operation *parent = b.getInsertionBlock()->getParentOp();
+  while (!isa<scf::ForallOp, FunctionOpInterface>(parent))
+    parent = parent->getParentOp();
+  b.setInsertionPointToStart(&parent->getRegion(0).front());
+  SmallVector<Value> sizes;
+  if (type.isDynamicDim(0))
+    sizes.push_back(dynamicSize(b));
+  return memref::AllocOp::create(b, type, sizes, b.getI64IntegerAttr(64));
+}
+
+/// Folding the scale into the packed query saves a multiplication a score. Done where it can neither overflow nor
+/// underflow more than the product itself: a constant of magnitude 2^-40 to 1.
+static bool isScaleFoldable(Value scale) {
+  FloatAttr constant;
+  if (!matchPattern(scale, m_Constant(&constant)))
+    return false;
+  double magnitude = std::abs(constant.getValueAsDouble());
+  return magnitude <= 1.0 && magnitude >= 0x1p-40;
+}
+
+/// Decides for each query tile whether its scale is multiplied in; if not, the scores ops get it.
+static void placeScales(Operation *root, CpuLowering &lowering) {
+  root->walk([&](LoadQueryOp load) {
+    Value scale = load.getScale();
+    if (!scale || isScaleFoldable(scale))
+      return;
+    for (Operation *user : load->getUsers())
+      if (isa<ScoresOp>(user))
+        lowering.scaleAfter[user] = scale;
+    load.getScaleMutable().clear();
+  });
+}
+
+namespace {
+
+struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlashToCpuPass> {
+  using Base::Base;
+
+  /// The type that scores are computed in decides the block; f32 if the function has no scores.
+  LogicalResult chooseBlocks(CpuLowering &lowering) {
+    if (blockRows < 0 || blockRows > 16)
+      return getOperation().emitError("expects block-rows to be in 0 to 16, but got ") << int64_t(blockRows), failure();
+    TileQuery query;
+    getOperation().walk([&](ScoresOp op) {
+      query.scoreBits = op.getRowMax().getType().getElement().getIntOrFloatBitWidth();
+    });
+    llvm::Expected<TargetDescription> description = describeTarget(target);
+    if (!description)
+      return getOperation().emitError() << llvm::toString(description.takeError()), failure();
+    TileSizes sizes = chooseTiles(*description, query);
+    lowering.blockRows = blockRows ? int64_t(blockRows) : sizes.blockRows;
+    lowering.lanes = sizes.lanes;
+    return success();
+  }
+
+  void runOnOperation() override {
+    CpuLowering lowering;
+    if (failed(chooseBlocks(lowering)))
+      return signalPassFailure();
+    placeScales(getOperation(), lowering);
+    TileTypeConverter converter;
+    ConversionTarget legal(getContext());
+    legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    legal.addIllegalDialect<FlashDialect>();
+    legal.addLegalOp<RequireOp, ParallelForOp>();
+    RewritePatternSet patterns(&getContext());
+    populateTilePatterns(converter, lowering, patterns);
+    populateProductPatterns(converter, lowering, patterns);
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
+    if (failed(applyPartialConversion(getOperation(), legal, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

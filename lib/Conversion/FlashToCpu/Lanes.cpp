@@ -1,0 +1,135 @@
+//===- Lanes.cpp - score and mask regions over query lanes ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Upstream's linalg vectoriser has no memref.load, makes 64-bit lanes of every index and gathers every captured read,
+// uniform ones too; so this is our own, some hundred lines.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lanes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/VectorInterfaces.h"
+
+using namespace mlir;
+using namespace attn;
+
+bool LaneCloner::isLaned(Value value) { return isa<VectorType>(map.lookupOrDefault(value).getType()); }
+
+unsigned LaneCloner::indexBits(Value value) {
+  return ranges.isWithin(value, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()) ? 32 : 64;
+}
+
+Type LaneCloner::laneType(Type scalar, unsigned indexBits) {
+  return VectorType::get({lanes}, scalar.isIndex() ? b.getIntegerType(indexBits) : scalar);
+}
+
+/// Sign-extends or truncates integer lanes; the caller knows that the values fit.
+Value LaneCloner::resize(Value vector, unsigned bits) {
+  auto type = cast<VectorType>(vector.getType());
+  unsigned from = type.getElementTypeBitWidth();
+  Type to = VectorType::get(type.getShape(), b.getIntegerType(bits));
+  if (from < bits)
+    return arith::ExtSIOp::create(b, to, vector);
+  if (from > bits)
+    return arith::TruncIOp::create(b, to, vector);
+  return vector;
+}
+
+/// The value as a vector; index lanes of the given width.
+Value LaneCloner::widen(Value value, unsigned indexBits) {
+  Value mapped = map.lookupOrDefault(value);
+  bool isIndex = value.getType().isIndex();
+  if (isa<VectorType>(mapped.getType()))
+    return isIndex ? resize(mapped, indexBits) : mapped;
+  if (isIndex)
+    mapped = arith::IndexCastOp::create(b, b.getIntegerType(indexBits), mapped);
+  return vector::BroadcastOp::create(b, laneType(value.getType(), indexBits), mapped);
+}
+
+void LaneCloner::cloneIndexCast(Operation &op, bool isSigned) {
+  Value operand = op.getOperand(0), result = op.getResult(0);
+  Value lanesIn = map.lookup(operand);
+  unsigned bits = result.getType().isIndex() ? indexBits(result) : result.getType().getIntOrFloatBitWidth();
+  unsigned from = cast<VectorType>(lanesIn.getType()).getElementTypeBitWidth();
+  // An unsigned cast of a narrower value extends with zeros; lanes of type index hold the signed 64-bit value.
+  if (!isSigned && !operand.getType().isIndex() && from < bits) {
+    map.map(result, arith::ExtUIOp::create(b, VectorType::get({lanes}, b.getIntegerType(bits)), lanesIn));
+    return;
+  }
+  map.map(result, resize(lanesIn, bits));
+}
+
+/// A captured load with an index that differs by lane: a gather over the flat memory of the memref. Offsets have 64
+/// bits, whatever the lanes have.
+void LaneCloner::cloneLoad(memref::LoadOp load) {
+  MemRefType type = load.getMemRefType();
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, map.lookupOrDefault(load.getMemref()));
+  auto offsets = VectorType::get({lanes}, b.getI64Type());
+  Value uniform = arith::ConstantIndexOp::create(b, 0), varying;
+  for (auto [index, stride] : llvm::zip(load.getIndices(), metadata.getStrides())) {
+    if (!isLaned(index)) {
+      uniform = arith::AddIOp::create(b, uniform, arith::MulIOp::create(b, map.lookupOrDefault(index), stride));
+      continue;
+    }
+    Value wide = arith::IndexCastOp::create(b, b.getI64Type(), stride);
+    Value term = arith::MulIOp::create(b, widen(index, 64), vector::BroadcastOp::create(b, offsets, wide));
+    varying = varying ? arith::AddIOp::create(b, varying, term) : term;
+  }
+  auto flatType = MemRefType::get({ShapedType::kDynamic}, type.getElementType(),
+                                  StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
+  // The gather addresses by offset alone: the size of the flat view is never looked at.
+  Value flat = memref::ReinterpretCastOp::create(b, flatType, metadata.getBaseBuffer(),
+                                                 OpFoldResult(metadata.getOffset()),
+                                                 ArrayRef<OpFoldResult>{b.getIndexAttr(1)},
+                                                 ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  auto resultType = cast<VectorType>(laneType(type.getElementType(), 64));
+  Value all = arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
+  Value unused = arith::ConstantOp::create(b, b.getZeroAttr(resultType));
+  Value gathered = vector::GatherOp::create(b, resultType, flat, uniform, varying, all, unused);
+  map.map(load.getResult(), gathered);
+}
+
+/// The same op on vectors. One width serves all index operands and results.
+void LaneCloner::cloneElementwise(Operation &op) {
+  unsigned bits = 32;
+  for (ValueRange values : {ValueRange(op.getOperands()), ValueRange(op.getResults())})
+    for (Value value : values)
+      if (value.getType().isIndex())
+        bits = std::max(bits, indexBits(value));
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  for (Value operand : op.getOperands())
+    operands.push_back(widen(operand, bits));
+  for (Type type : op.getResultTypes())
+    types.push_back(laneType(type, bits));
+  OperationState state(op.getLoc(), op.getName(), operands, types, op.getAttrs());
+  Operation *wide = b.create(state);
+  map.map(op.getResults(), wide->getResults());
+}
+
+LogicalResult LaneCloner::cloneOp(Operation &op) {
+  if (llvm::none_of(op.getOperands(), [&](Value operand) { return isLaned(operand); })) {
+    b.clone(op, map);
+    return success();
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return cloneLoad(load), success();
+  if (isa<arith::IndexCastOp>(op))
+    return cloneIndexCast(op, /*isSigned=*/true), success();
+  if (isa<arith::IndexCastUIOp>(op))
+    return cloneIndexCast(op, /*isSigned=*/false), success();
+  if (!OpTrait::hasElementwiseMappableTraits(&op))
+    return op.emitOpError("is not supported in a score or mask region on this target where it depends on the query "
+                          "position; use elementwise arith and math operations");
+  cloneElementwise(op);
+  return success();
+}
+
+FailureOr<Value> LaneCloner::clone(Region &region, ValueRange arguments) {
+  map.map(region.getArguments(), arguments);
+  for (Operation &op : region.front().without_terminator())
+    if (failed(cloneOp(op)))
+      return failure();
+  return widen(region.front().getTerminator()->getOperand(0), 64);
+}

@@ -1,0 +1,47 @@
+//===- Loops.h - building loops and scalars ---------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_CONVERSION_FLASHTOCPU_LOOPS_H
+#define ATTN_CONVERSION_FLASHTOCPU_LOOPS_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace attn {
+
+inline mlir::Value constantIndex(mlir::ImplicitLocOpBuilder &b, int64_t value) {
+  return mlir::arith::ConstantIndexOp::create(b, value);
+}
+
+inline mlir::Value plus(mlir::ImplicitLocOpBuilder &b, mlir::Value base, mlir::Value offset) {
+  return mlir::arith::AddIOp::create(b, base, offset);
+}
+
+/// for (index = low; index < high; index += step) body(b, index)
+inline void buildLoop(mlir::ImplicitLocOpBuilder &b, mlir::Value low, mlir::Value high, int64_t step,
+                      llvm::function_ref<void(mlir::ImplicitLocOpBuilder &, mlir::Value)> body) {
+  mlir::scf::ForOp::create(b, low, high, constantIndex(b, step), mlir::ValueRange{},
+                           [&](mlir::OpBuilder &nested, mlir::Location loc, mlir::Value index, mlir::ValueRange) {
+                             mlir::ImplicitLocOpBuilder b(loc, nested);
+                             body(b, index);
+                             mlir::scf::YieldOp::create(b);
+                           });
+}
+
+/// The same with values carried from one trip to the next. Returns the last ones.
+inline mlir::SmallVector<mlir::Value> buildCarryingLoop(
+    mlir::ImplicitLocOpBuilder &b, mlir::Value low, mlir::Value high, int64_t step, mlir::ValueRange start,
+    llvm::function_ref<mlir::SmallVector<mlir::Value>(mlir::ImplicitLocOpBuilder &, mlir::Value, mlir::ValueRange)>
+        body) {
+  auto loop = mlir::scf::ForOp::create(
+      b, low, high, constantIndex(b, step), start,
+      [&](mlir::OpBuilder &nested, mlir::Location loc, mlir::Value index, mlir::ValueRange carried) {
+        mlir::ImplicitLocOpBuilder b(loc, nested);
+        mlir::scf::YieldOp::create(b, body(b, index, carried));
+      });
+  return mlir::SmallVector<mlir::Value>(loop.getResults());
+}
+
+} // namespace attn
+
+#endif // ATTN_CONVERSION_FLASHTOCPU_LOOPS_H

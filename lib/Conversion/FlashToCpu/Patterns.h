@@ -1,0 +1,46 @@
+//===- Patterns.h - pieces of convert-flash-to-cpu -------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_CONVERSION_FLASHTOCPU_PATTERNS_H
+#define ATTN_CONVERSION_FLASHTOCPU_PATTERNS_H
+
+#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace attn {
+
+/// What the patterns share: the register block (blockRows keys or value columns times `lanes` queries), and the scale of
+/// each scores op that is not folded into its query tile.
+struct CpuLowering {
+  int64_t blockRows = 1;
+  int64_t lanes = 1;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> scaleAfter;
+};
+
+/// query, scores, acc and rows as ConversionPasses.td has them.
+class TileTypeConverter : public mlir::TypeConverter {
+public:
+  TileTypeConverter();
+};
+
+/// A scratch buffer: memref.alloc at the top of the parallel body (of the function, outside of one). `dynamicSize` is
+/// for the first extent where that is dynamic, and must be defined in front of the parallel loop.
+mlir::Value createScratch(mlir::ImplicitLocOpBuilder &builder, mlir::MemRefType type,
+                          llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &)> dynamicSize);
+
+/// The vector of one chunk of a tile's rows.
+inline mlir::VectorType chunkType(const CpuLowering &lowering, mlir::Type rows) {
+  auto type = mlir::cast<mlir::MemRefType>(rows);
+  return mlir::VectorType::get({std::min(lowering.lanes, type.getDimSize(0))}, type.getElementType());
+}
+
+/// Patterns for load_query, init, update_max, weights, store, store_lse and store_weights.
+void populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                          mlir::RewritePatternSet &patterns);
+
+/// Patterns for the two products: scores and accumulate.
+void populateProductPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                             mlir::RewritePatternSet &patterns);
+
+} // namespace attn
+
+#endif // ATTN_CONVERSION_FLASHTOCPU_PATTERNS_H

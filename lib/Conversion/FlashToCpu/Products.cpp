@@ -1,0 +1,257 @@
+//===- Products.cpp - the two matrix products on the CPU -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Both are register-blocked outer products over chunks of lanes, which are queries:
+//
+//   scores:      s[k][lanes]   += key[j0 + k, d]   * query[d][lanes]      blockRows keys, d is the reduction
+//   accumulate:  acc[e][lanes] += value[j0 + k, e] * weight[k][lanes]     blockRows value columns, k is the reduction
+//
+// The scalar is a broadcast load from K or V as they lie in memory; accumulators are iter_args, so they stay in
+// registers. The loop over chunks is inside the loop over blocks: a block of keys, or of value columns, is read from the
+// nearest cache for all chunks but the first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lanes.h"
+#include "Loops.h"
+#include "Patterns.h"
+#include "VectorMath.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Calls `block(b, first, count)` over [0, size) in blocks of blockRows and then single rows (one smaller block where
+/// the size is static).
+static void buildBlocks(ImplicitLocOpBuilder &b, Value size, int64_t blockRows,
+                        llvm::function_ref<void(ImplicitLocOpBuilder &, Value, int64_t)> block) {
+  auto blocks = [&](Value low, Value high, int64_t count) {
+    buildLoop(b, low, high, count, [&](ImplicitLocOpBuilder &b, Value first) { block(b, first, count); });
+  };
+  Value zero = constantIndex(b, 0);
+  if (std::optional<int64_t> known = getConstantIntValue(size)) {
+    int64_t whole = *known / blockRows * blockRows;
+    if (whole)
+      blocks(zero, constantIndex(b, whole), blockRows);
+    if (whole < *known)
+      block(b, constantIndex(b, whole), *known - whole);
+    return;
+  }
+  Value step = constantIndex(b, blockRows);
+  Value whole = arith::MulIOp::create(b, arith::DivUIOp::create(b, size, step), step);
+  blocks(zero, whole, blockRows);
+  blocks(whole, size, 1);
+}
+
+/// One element of K or V in every lane.
+static Value broadcastElement(ImplicitLocOpBuilder &b, VectorType type, Value view, ValueRange indices) {
+  Value element = memref::LoadOp::create(b, view, indices);
+  if (element.getType() != type.getElementType())
+    element = arith::ExtFOp::create(b, type.getElementType(), element);
+  return vector::BroadcastOp::create(b, type, element);
+}
+
+namespace {
+
+/// What becomes of a chunk of dot products: scale, regions, the tile in memory.
+class ScoreEpilogue {
+public:
+  ScoreEpilogue(ScoresOp op, ScoresOp::Adaptor adaptor, Value tile, VectorType chunk, Value scaleAfter)
+      : op(op), adaptor(adaptor), tile(tile), chunk(chunk), scaleAfter(scaleAfter) {}
+
+  /// Positions of the queries of the chunk from `lane`, the last valid row for lanes behind the end; null without
+  /// regions, which alone need them.
+  Value buildLaneQueries(ImplicitLocOpBuilder &b, Value lane);
+
+  /// The score of key `k` (of the tile) from its dot products; stores it. Failure after a diagnostic.
+  FailureOr<Value> finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane, Value laneQueries);
+
+private:
+  RegionRanges rangesOf(Region &region);
+  FailureOr<Value> cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments);
+
+  ScoresOp op;
+  ScoresOp::Adaptor adaptor;
+  Value tile;
+  VectorType chunk;
+  Value scaleAfter;
+};
+
+} // namespace
+
+Value ScoreEpilogue::buildLaneQueries(ImplicitLocOpBuilder &b, Value lane) {
+  if (op.getScoreRegion().empty() && op.getMaskRegion().empty())
+    return {};
+  auto type = VectorType::get(chunk.getShape(), b.getI32Type());
+  SmallVector<int32_t> iota(chunk.getDimSize(0));
+  std::iota(iota.begin(), iota.end(), 0);
+  Value offsets = arith::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef(iota)));
+  // convert-attn-to-flash has checked that lengths fit in 31 bits.
+  auto everywhere = [&](Value index) {
+    return vector::BroadcastOp::create(b, type, Value(arith::IndexCastOp::create(b, b.getI32Type(), index)));
+  };
+  Value last = arith::SubIOp::create(b, adaptor.getRows(), constantIndex(b, 1));
+  Value rows = arith::AddIOp::create(b, everywhere(lane), offsets);
+  return arith::AddIOp::create(b, everywhere(adaptor.getI0()), arith::MinSIOp::create(b, rows, everywhere(last)));
+}
+
+RegionRanges ScoreEpilogue::rangesOf(Region &region) {
+  RegionRanges ranges;
+  for (BlockArgument argument : region.getArguments().take_back(4))
+    ranges.assume(argument, 0, kMaxExtent - 1);
+  return ranges;
+}
+
+FailureOr<Value> ScoreEpilogue::cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments) {
+  RegionRanges ranges = rangesOf(region);
+  return LaneCloner(b, chunk.getDimSize(0), ranges).clone(region, arguments);
+}
+
+FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane, Value laneQueries) {
+  Value score = dot, batch = adaptor.getB(), head = adaptor.getH(), j = plus(b, adaptor.getJ0(), k);
+  if (scaleAfter)
+    score = arith::MulFOp::create(b, score, vector::BroadcastOp::create(b, chunk, scaleAfter));
+  if (!op.getScoreRegion().empty()) {
+    FailureOr<Value> changed = cloneRegion(b, op.getScoreRegion(), {score, batch, head, laneQueries, j});
+    if (failed(changed))
+      return failure();
+    score = *changed;
+  }
+  if (!op.getMaskRegion().empty()) {
+    FailureOr<Value> keep = cloneRegion(b, op.getMaskRegion(), {batch, head, laneQueries, j});
+    if (failed(keep))
+      return failure();
+    score = arith::SelectOp::create(b, *keep, score, splat(b, chunk, -kInfinity));
+  }
+  vector::StoreOp::create(b, score, tile, ValueRange{k, lane});
+  return score;
+}
+
+namespace {
+
+struct Scores : OpConversionPattern<ScoresOp> {
+  Scores(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
+      : OpConversionPattern(converter, context), lowering(lowering) {}
+
+  /// Dot products of some keys with the chunk of queries from `lane`.
+  static SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value lane,
+                                      ArrayRef<Value> keys) {
+    SmallVector<Value> zeros(keys.size(), splat(b, chunk, 0));
+    return buildCarryingLoop(
+        b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 0), 1, zeros,
+        [&](ImplicitLocOpBuilder &b, Value d, ValueRange dots) {
+          Value query = vector::LoadOp::create(b, chunk, adaptor.getQuery(), ValueRange{d, lane});
+          SmallVector<Value> next;
+          for (auto [key, dot] : llvm::zip(keys, dots)) {
+            Value element = broadcastElement(b, chunk, adaptor.getKey(), {adaptor.getB(), adaptor.getHk(), key, d});
+            next.push_back(vector::FMAOp::create(b, element, query, dot));
+          }
+          return next;
+        });
+  }
+
+  /// Scores of `count` keys from `first` with one chunk; folds them into the chunk's maximum.
+  LogicalResult buildChunk(ImplicitLocOpBuilder &b, OpAdaptor adaptor, ScoreEpilogue &epilogue, Value rowMax,
+                           VectorType chunk, Value lane, Value first, int64_t count) const {
+    SmallVector<Value> inTile, keys;
+    for (int64_t k = 0; k < count; ++k) {
+      inTile.push_back(plus(b, first, constantIndex(b, k)));
+      keys.push_back(plus(b, adaptor.getJ0(), inTile.back()));
+    }
+    Value queries = epilogue.buildLaneQueries(b, lane);
+    Value max = vector::LoadOp::create(b, chunk, rowMax, lane);
+    for (auto [dot, k] : llvm::zip(buildDots(b, adaptor, chunk, lane, keys), inTile)) {
+      FailureOr<Value> score = epilogue.finish(b, dot, k, lane, queries);
+      if (failed(score))
+        return failure();
+      max = vectorMax(b, max, *score);
+    }
+    vector::StoreOp::create(b, max, rowMax, lane);
+    return success();
+  }
+
+  LogicalResult matchAndRewrite(ScoresOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto convert = [&](Type type) { return cast<MemRefType>(getTypeConverter()->convertType(type)); };
+    MemRefType rows = convert(op.getRowMax().getType());
+    Value tile = createScratch(b, convert(op.getScores().getType()), {}), rowMax = createScratch(b, rows, {});
+    VectorType chunk = chunkType(lowering, rows);
+    ScoreEpilogue epilogue(op, adaptor, tile, chunk, lowering.scaleAfter.lookup(op));
+    Value zero = constantIndex(b, 0);
+    buildLoop(b, zero, constantIndex(b, rows.getDimSize(0)), chunk.getDimSize(0),
+              [&](ImplicitLocOpBuilder &b, Value lane) {
+                vector::StoreOp::create(b, splat(b, chunk, -kInfinity), rowMax, lane);
+              });
+    LogicalResult result = success();
+    buildBlocks(b, adaptor.getKeys(), lowering.blockRows, [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
+      buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
+        if (succeeded(result))
+          result = buildChunk(b, adaptor, epilogue, rowMax, chunk, lane, first, count);
+      });
+    });
+    if (failed(result))
+      return failure();
+    rewriter.replaceOp(op, {tile, rowMax});
+    return success();
+  }
+
+  const CpuLowering &lowering;
+};
+
+struct Accumulate : OpConversionPattern<AccumulateOp> {
+  Accumulate(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
+      : OpConversionPattern(converter, context), lowering(lowering) {}
+
+  /// acc * rescale + weights * value for some `columns` of the value and one chunk.
+  static void buildChunk(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value lane,
+                         ArrayRef<Value> columns) {
+    Value rescale = vector::LoadOp::create(b, chunk, adaptor.getRescale(), lane);
+    SmallVector<Value> start;
+    for (Value e : columns)
+      start.push_back(arith::MulFOp::create(
+          b, vector::LoadOp::create(b, chunk, adaptor.getAcc(), ValueRange{e, lane}), rescale));
+    SmallVector<Value> sums = buildCarryingLoop(
+        b, constantIndex(b, 0), adaptor.getKeys(), 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
+          Value weight = vector::LoadOp::create(b, chunk, adaptor.getWeights(), ValueRange{k, lane});
+          Value j = plus(b, adaptor.getJ0(), k);
+          SmallVector<Value> next;
+          for (auto [e, sum] : llvm::zip(columns, sums)) {
+            Value element = broadcastElement(b, chunk, adaptor.getValue(), {adaptor.getB(), adaptor.getHk(), j, e});
+            next.push_back(vector::FMAOp::create(b, element, weight, sum));
+          }
+          return next;
+        });
+    for (auto [e, sum] : llvm::zip(columns, sums))
+      vector::StoreOp::create(b, sum, adaptor.getAcc(), ValueRange{e, lane});
+  }
+
+  LogicalResult matchAndRewrite(AccumulateOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto rows = cast<MemRefType>(adaptor.getRescale().getType());
+    VectorType chunk = chunkType(lowering, rows);
+    Value size = getDimension(b, adaptor.getAcc(), 0);
+    buildBlocks(b, size, lowering.blockRows, [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
+      SmallVector<Value> columns;
+      for (int64_t k = 0; k < count; ++k)
+        columns.push_back(plus(b, first, constantIndex(b, k)));
+      buildLoop(b, constantIndex(b, 0), adaptor.getRows(), chunk.getDimSize(0),
+                [&](ImplicitLocOpBuilder &b, Value lane) { buildChunk(b, adaptor, chunk, lane, columns); });
+    });
+    rewriter.replaceOp(op, adaptor.getAcc());
+    return success();
+  }
+
+  const CpuLowering &lowering;
+};
+
+} // namespace
+
+void attn::populateProductPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                                   RewritePatternSet &patterns) {
+  patterns.add<Scores, Accumulate>(converter, patterns.getContext(), lowering);
+}

@@ -1,0 +1,28 @@
+//===- VectorMath.h - functions on vectors, as vector code ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The functions that the softmax itself needs. Valid for vectors of f32 and f64 of any length.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_CONVERSION_FLASHTOCPU_VECTORMATH_H
+#define ATTN_CONVERSION_FLASHTOCPU_VECTORMATH_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace attn {
+
+/// A vector (or scalar) of `type` with `value` in every lane.
+mlir::Value splat(mlir::ImplicitLocOpBuilder &builder, mlir::Type type, double value);
+
+/// a > b ? a : b, one vmaxps. Where b is NaN the result is NaN; a NaN in a alone is dropped.
+mlir::Value vectorMax(mlir::ImplicitLocOpBuilder &builder, mlir::Value a, mlir::Value b);
+
+/// exp(x) for x <= 0: 0 for -inf exactly, 1 for 0 exactly, NaN for NaN. Relative error at most 3e-7 (f32) and 1e-15
+/// (f64) where the result is normal (test/Unit/VectorMathTest.cpp), below 2^-126 (2^-1022) absolute elsewhere.
+/// x log2(e) is split into integer and fraction; 2^fraction is a polynomial with constant term 1.
+mlir::Value vectorExp(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
+
+} // namespace attn
+
+#endif // ATTN_CONVERSION_FLASHTOCPU_VECTORMATH_H

@@ -1,0 +1,71 @@
+//===- FlashToLLVM.cpp - the target level to the LLVM dialect -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One full conversion with upstream's patterns, so that no cast between levels is left over, and then the entries.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "mlir/Analysis/DataLayoutAnalysis.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTFLASHTOLLVMPASS
+#include "Conversion/ConversionPasses.h.inc"
+} // namespace attn
+
+using namespace mlir;
+
+static void populateConversions(const LLVMTypeConverter &converter, RewritePatternSet &patterns,
+                                SymbolTableCollection &symbols) {
+  attn::populateRuntimeCallPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns, &symbols);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  // LLVM's own math ops first; libm for the functions that LLVM has none for (erf, cbrt, ...).
+  populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false, /*benefit=*/2);
+  populateMathToLibmConversionPatterns(patterns);
+}
+
+namespace {
+
+struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFlashToLLVMPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    const auto &layout = getAnalysis<DataLayoutAnalysis>();
+    LowerToLLVMOptions options(&getContext(), layout.getAtOrAbove(module));
+    // The runtime's allocator, which counts and which ends the call where memory is short.
+    options.allocLowering = LowerToLLVMOptions::AllocLowering::AlignedAlloc;
+    options.useGenericFunctions = true;
+    LLVMTypeConverter converter(&getContext(), options, &layout);
+    SmallVector<attn::EntryFunction> entries = attn::collectEntryFunctions(module);
+
+    RewritePatternSet patterns(&getContext());
+    SymbolTableCollection symbols;
+    populateConversions(converter, patterns, symbols);
+    LLVMConversionTarget target(getContext());
+    target.addLegalOp<ModuleOp>();
+    if (failed(applyFullConversion(module, target, std::move(patterns))))
+      return signalPassFailure();
+    if (failed(attn::createEntries(module, entries, converter)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

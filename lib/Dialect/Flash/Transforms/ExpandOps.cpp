@@ -1,0 +1,101 @@
+//===- ExpandOps.cpp - expand what LLVM would turn into calls -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One greedy run of upstream's expansions and of the copy loop below. Scalar math stays: libm is within an ulp there,
+// while a libm call for each lane of a vector costs four fifths of the speed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Flash/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace attn::flash {
+#define GEN_PASS_DEF_EXPANDOPSPASS
+#include "Flash/FlashPasses.h.inc"
+} // namespace attn::flash
+
+using namespace mlir;
+
+namespace {
+
+/// memref.copy of buffers that memcpy cannot copy -> a nest of loops.
+struct CopyToLoops : OpRewritePattern<memref::CopyOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::CopyOp op, PatternRewriter &rewriter) const override {
+    auto source = dyn_cast<MemRefType>(op.getSource().getType());
+    auto target = dyn_cast<MemRefType>(op.getTarget().getType());
+    if (!source || !target)
+      return rewriter.notifyMatchFailure(op, "unranked");
+    if (source.getLayout().isIdentity() && target.getLayout().isIdentity())
+      return rewriter.notifyMatchFailure(op, "contiguous: memcpy does it");
+    Location loc = op.getLoc();
+    Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0),
+          one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+    SmallVector<Value> sizes;
+    for (int64_t dim = 0; dim < source.getRank(); ++dim)
+      sizes.push_back(rewriter.createOrFold<memref::DimOp>(loc, op.getSource(), dim));
+    SmallVector<Value> lower(sizes.size(), zero), steps(sizes.size(), one);
+    scf::buildLoopNest(rewriter, loc, lower, sizes, steps, [&](OpBuilder &b, Location loc, ValueRange indices) {
+      Value element = memref::LoadOp::create(b, loc, op.getSource(), indices);
+      memref::StoreOp::create(b, loc, element, op.getTarget(), indices);
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+static void populateExpansions(RewritePatternSet &patterns) {
+  patterns.add<CopyToLoops>(patterns.getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateExpandBFloat16Patterns(patterns);
+  vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle1D);
+  vector::populateVectorShapeCastLoweringPatterns(patterns);
+  vector::populateVectorBroadcastLoweringPatterns(patterns);
+  vector::populateVectorMaskOpLoweringPatterns(patterns);
+  vector::populateVectorStepLoweringPatterns(patterns);
+  vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
+}
+
+/// Polynomials for the f32 vector functions. They would take the scalar ones too, hence the list of ops.
+static LogicalResult expandVectorMath(func::FuncOp function) {
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (op->getDialect() && isa<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1)
+      if (auto type = dyn_cast<VectorType>(op->getResult(0).getType()); type && type.getElementType().isF32())
+        ops.push_back(op);
+  });
+  if (ops.empty())
+    return success();
+  RewritePatternSet patterns(function.getContext());
+  populateMathPolynomialApproximationPatterns(patterns);
+  math::populateExpansionPatterns(patterns, {"exp2"});
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+  return applyOpPatternsGreedily(ops, std::move(patterns), config);
+}
+
+namespace {
+
+struct ExpandOps : attn::flash::impl::ExpandOpsPassBase<ExpandOps> {
+  void runOnOperation() override {
+    if (failed(expandVectorMath(getOperation())))
+      return signalPassFailure();
+    RewritePatternSet patterns(&getContext());
+    populateExpansions(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

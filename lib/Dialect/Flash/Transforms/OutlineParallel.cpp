@@ -1,0 +1,371 @@
+//===- OutlineParallel.cpp - parallel loops to functions with scratch ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// For each outermost scf.forall, in this order: inner scf.forall become loops, what allocation sizes need is moved in
+// front of the loop, the bytes of scratch are computed there, and the body moves into a function
+//
+//   f_parallel_k(%begin, %end, %scratch, captures...)
+//
+// that runs the items [begin, end) one after the other. Item n is the n-th index of the loop, the last dimension
+// fastest. Sizes are products of run-time values: they are computed with an overflow flag, and a set flag ends the call
+// in front of the loop. Costs one walk over the body; nothing is cloned but constants.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "attn/Dialect/Flash/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+namespace attn::flash {
+#define GEN_PASS_DEF_OUTLINEPARALLELPASS
+#include "Flash/FlashPasses.h.inc"
+} // namespace attn::flash
+
+using namespace mlir;
+using namespace attn::flash;
+
+/// What the runtime aligns scratch to, in bytes; each buffer in it starts at a multiple.
+static constexpr int64_t kScratchAlignment = 64;
+
+namespace {
+
+/// Sums and products of sizes, at least 0, that remember whether one of them left 63 bits. Constants are folded.
+class SizeArithmetic {
+public:
+  explicit SizeArithmetic(ImplicitLocOpBuilder &builder) : builder(builder) {}
+
+  OpFoldResult multiply(OpFoldResult a, OpFoldResult b) {
+    if (auto x = getConstantIntValue(a), y = getConstantIntValue(b); x && y)
+      if (std::optional<int64_t> product = llvm::checkedMul(*x, *y))
+        return builder.getIndexAttr(*product);
+    if (isConstantIntValue(a, 1))
+      return b;
+    if (isConstantIntValue(b, 1))
+      return a;
+    auto product = arith::MulUIExtendedOp::create(builder, toValue(a), toValue(b));
+    Value zero = toValue(builder.getIndexAttr(0));
+    addFlag(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, product.getHigh(), zero));
+    addFlag(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, product.getLow(), zero));
+    return OpFoldResult(product.getLow());
+  }
+
+  OpFoldResult add(OpFoldResult a, OpFoldResult b) {
+    if (auto x = getConstantIntValue(a), y = getConstantIntValue(b); x && y)
+      if (std::optional<int64_t> sum = llvm::checkedAdd(*x, *y))
+        return builder.getIndexAttr(*sum);
+    Value sum = arith::AddIOp::create(builder, toValue(a), toValue(b));
+    addFlag(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, sum, toValue(builder.getIndexAttr(0))));
+    return sum;
+  }
+
+  /// The next multiple of kScratchAlignment. A sum near the limit has set the flag already, or wraps to below 0 here.
+  OpFoldResult align(OpFoldResult size) {
+    OpFoldResult padded = add(size, builder.getIndexAttr(kScratchAlignment - 1));
+    if (auto constant = getConstantIntValue(padded))
+      return builder.getIndexAttr(*constant / kScratchAlignment * kScratchAlignment);
+    return OpFoldResult(
+        arith::AndIOp::create(builder, toValue(padded), toValue(builder.getIndexAttr(-kScratchAlignment))).getResult());
+  }
+
+  Value toValue(OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size); }
+
+  /// Ends the call with `message` if anything overflowed up to here.
+  void require(StringRef message) {
+    if (!overflowed)
+      return;
+    Value yes = arith::ConstantOp::create(builder, builder.getBoolAttr(true));
+    RequireOp::create(builder, arith::XOrIOp::create(builder, overflowed, yes), builder.getStringAttr(message),
+                      ValueRange{});
+    overflowed = nullptr;
+  }
+
+private:
+  void addFlag(Value flag) { overflowed = overflowed ? Value(arith::OrIOp::create(builder, overflowed, flag)) : flag; }
+
+  ImplicitLocOpBuilder &builder;
+  Value overflowed;
+};
+
+/// A buffer of a parallel body and where it lies in the scratch, in bytes.
+struct ScratchBuffer {
+  Operation *alloc;
+  OpFoldResult offset;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Preparing the body
+//===----------------------------------------------------------------------===//
+
+static bool isAllocation(Operation *op) { return isa<memref::AllocOp, memref::AllocaOp>(op); }
+
+/// Inner parallel loops run on the thread of the outer one.
+static LogicalResult serializeInnerLoops(scf::ForallOp loop, RewriterBase &rewriter) {
+  SmallVector<scf::ForallOp> inner;
+  loop.getBody()->walk<WalkOrder::PreOrder>([&](scf::ForallOp op) { inner.push_back(op); });
+  for (scf::ForallOp op : inner) {
+    if (op->getNumResults() != 0)
+      return op.emitOpError("expects no results at the target level, but has ") << op->getNumResults();
+    rewriter.setInsertionPoint(op);
+    if (failed(scf::forallToForLoop(rewriter, op)))
+      return op.emitOpError("cannot become sequential loops");
+  }
+  return success();
+}
+
+/// Moves the pure ops that compute `size` in front of the loop. Error if it depends on anything else of the body.
+static LogicalResult hoistSize(Value size, scf::ForallOp loop, Operation *alloc) {
+  if (loop.getRegion().isAncestor(size.getParentRegion())) {
+    Operation *op = size.getDefiningOp();
+    if (!op || !isPure(op) || op->getNumRegions() != 0)
+      return alloc->emitOpError("in a parallel loop expects sizes that do not depend on the loop, since they decide on "
+                                "the scratch memory of a thread");
+    for (Value operand : op->getOperands())
+      if (failed(hoistSize(operand, loop, alloc)))
+        return failure();
+    op->moveBefore(loop);
+  }
+  return success();
+}
+
+static LogicalResult checkAllocation(Operation *alloc, scf::ForallOp loop) {
+  auto type = cast<MemRefType>(alloc->getResult(0).getType());
+  if (alloc->getBlock() != loop.getBody())
+    return alloc->emitOpError("in a parallel loop expects to be at the top of the loop's body, not in a nested region");
+  if (!type.getLayout().isIdentity())
+    return alloc->emitOpError("in a parallel loop expects an identity layout, but got ") << type;
+  auto alignment = alloc->getAttrOfType<IntegerAttr>("alignment");
+  if (alignment && kScratchAlignment % alignment.getInt() != 0)
+    return alloc->emitOpError("in a parallel loop expects an alignment of at most ")
+           << kScratchAlignment << " bytes, but got " << alignment.getInt();
+  for (Value size : alloc->getOperands())
+    if (failed(hoistSize(size, loop, alloc)))
+      return failure();
+  return success();
+}
+
+/// The allocations of the body, in order, with their sizes known in front of the loop.
+static FailureOr<SmallVector<Operation *>> collectAllocations(scf::ForallOp loop) {
+  SmallVector<Operation *> allocs;
+  loop.getBody()->walk([&](Operation *op) {
+    if (isAllocation(op))
+      allocs.push_back(op);
+  });
+  for (Operation *alloc : allocs)
+    if (failed(checkAllocation(alloc, loop)))
+      return failure();
+  return allocs;
+}
+
+//===----------------------------------------------------------------------===//
+// In front of the loop
+//===----------------------------------------------------------------------===//
+
+/// Bytes of one allocation.
+static OpFoldResult allocationBytes(Operation *alloc, const DataLayout &layout, SizeArithmetic &sizes, Builder &b) {
+  auto type = cast<MemRefType>(alloc->getResult(0).getType());
+  OpFoldResult bytes = b.getIndexAttr(layout.getTypeSize(type.getElementType()).getFixedValue());
+  unsigned dynamic = 0;
+  for (int64_t extent : type.getShape()) {
+    OpFoldResult size = b.getIndexAttr(extent);
+    if (ShapedType::isDynamic(extent))
+      size = alloc->getOperand(dynamic++);
+    bytes = sizes.multiply(bytes, size);
+  }
+  return bytes;
+}
+
+/// Iterations of each dimension: max(0, ceil((upper - lower) / step)).
+static SmallVector<OpFoldResult> tripCounts(scf::ForallOp loop, SizeArithmetic &sizes, ImplicitLocOpBuilder &b) {
+  SmallVector<OpFoldResult> counts;
+  for (auto [lower, upper, step] :
+       llvm::zip(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
+    auto lo = getConstantIntValue(lower), up = getConstantIntValue(upper), by = getConstantIntValue(step);
+    if (lo && up && by && *by > 0) {
+      counts.push_back(b.getIndexAttr(*up <= *lo ? 0 : (*up - *lo - 1) / *by + 1));
+      continue;
+    }
+    Value count = sizes.toValue(upper);
+    if (!isConstantIntValue(lower, 0))
+      count = arith::SubIOp::create(b, count, sizes.toValue(lower));
+    count = arith::MaxSIOp::create(b, count, sizes.toValue(b.getIndexAttr(0)));
+    if (!isConstantIntValue(step, 1))
+      count = arith::CeilDivSIOp::create(b, count, sizes.toValue(step));
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+/// What `region` uses that is defined outside of it, in the order of use. The region need not lie under the
+/// definitions.
+static SetVector<Value> valuesFromOutside(Region &region) {
+  SetVector<Value> values;
+  region.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!region.isAncestor(operand.getParentRegion()))
+        values.insert(operand);
+  });
+  return values;
+}
+
+static void replaceInside(Region &region, Value from, Value to) {
+  from.replaceUsesWithIf(to, [&](OpOperand &use) { return region.isAncestor(use.getOwner()->getParentRegion()); });
+}
+
+/// The constants that the region uses from outside go into it as clones, so that they are not captured.
+static void sinkConstants(Region &region, OpBuilder &builder) {
+  builder.setInsertionPointToStart(&region.front());
+  for (Value value : valuesFromOutside(region)) {
+    Operation *op = value.getDefiningOp();
+    if (op && op->hasTrait<OpTrait::ConstantLike>())
+      replaceInside(region, value, builder.clone(*op)->getResult(0));
+  }
+}
+
+/// Maps item `item` to the loop's induction variables, the last dimension fastest.
+static SmallVector<Value> delinearize(Value item, scf::ForallOp loop, ArrayRef<OpFoldResult> counts,
+                                      ImplicitLocOpBuilder &b) {
+  auto toValue = [&](OpFoldResult value) { return getValueOrCreateConstantIndexOp(b, b.getLoc(), value); };
+  SmallVector<Value> indices(counts.size());
+  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
+    Value index = item;
+    if (dim != 0) {
+      Value count = toValue(counts[dim]);
+      index = arith::RemUIOp::create(b, item, count);
+      item = arith::DivUIOp::create(b, item, count);
+    }
+    OpFoldResult lower = loop.getMixedLowerBound()[dim], step = loop.getMixedStep()[dim];
+    if (!isConstantIntValue(step, 1))
+      index = arith::MulIOp::create(b, index, toValue(step));
+    if (!isConstantIntValue(lower, 0))
+      index = arith::AddIOp::create(b, index, toValue(lower));
+    indices[dim] = index;
+  }
+  return indices;
+}
+
+/// Turns the allocations into views of `scratch`, in front of the loop over items, and drops what frees them.
+static void placeInScratch(ArrayRef<ScratchBuffer> buffers, Value scratch, ImplicitLocOpBuilder &b) {
+  for (const ScratchBuffer &buffer : buffers) {
+    Value alloc = buffer.alloc->getResult(0);
+    for (Operation *user : llvm::make_early_inc_range(alloc.getUsers()))
+      if (isa<memref::DeallocOp>(user))
+        user->erase();
+    Value offset = getValueOrCreateConstantIndexOp(b, b.getLoc(), buffer.offset);
+    Value view = memref::ViewOp::create(b, buffer.alloc->getLoc(), cast<MemRefType>(alloc.getType()), scratch, offset,
+                                        buffer.alloc->getOperands());
+    alloc.replaceAllUsesWith(view);
+    buffer.alloc->erase();
+  }
+}
+
+/// A private function (%begin, %end, %scratch) with an empty loop over the items; behind the function of the loop.
+static func::FuncOp createFunction(scf::ForallOp loop, SymbolTable &symbols, unsigned number) {
+  auto parent = loop->getParentOfType<func::FuncOp>();
+  OpBuilder builder(loop.getContext());
+  auto scratch = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+  auto type = builder.getFunctionType({builder.getIndexType(), builder.getIndexType(), scratch}, {});
+  auto function = func::FuncOp::create(loop.getLoc(), (parent.getName() + "_parallel_" + Twine(number)).str(), type);
+  function.setPrivate();
+  symbols.insert(function, std::next(parent->getIterator()));
+  function.addEntryBlock();
+  return function;
+}
+
+/// Makes parameters of what the function's body uses from the loop's surroundings; returns what to pass for them.
+static SmallVector<Value> captureValues(func::FuncOp function) {
+  SetVector<Value> used = valuesFromOutside(function.getBody());
+  Block &entry = function.getBody().front();
+  for (Value value : used)
+    replaceInside(function.getBody(), value, entry.addArgument(value.getType(), value.getLoc()));
+  function.setFunctionType(FunctionType::get(function.getContext(), entry.getArgumentTypes(), {}));
+  return used.takeVector();
+}
+
+static void moveBody(scf::ForallOp loop, func::FuncOp function, ArrayRef<ScratchBuffer> buffers,
+                     ArrayRef<OpFoldResult> counts, RewriterBase &rewriter) {
+  Block &entry = function.getBody().front();
+  ImplicitLocOpBuilder b(loop.getLoc(), rewriter);
+  b.setInsertionPointToStart(&entry);
+  placeInScratch(buffers, entry.getArgument(2), b);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  auto items = scf::ForOp::create(b, entry.getArgument(0), entry.getArgument(1), one);
+  func::ReturnOp::create(b);
+  b.setInsertionPointToStart(items.getBody());
+  SmallVector<Value> indices = delinearize(items.getInductionVar(), loop, counts, b);
+  rewriter.eraseOp(loop.getTerminator());
+  rewriter.inlineBlockBefore(loop.getBody(), items.getBody()->getTerminator(), indices);
+  sinkConstants(function.getBody(), rewriter);
+}
+
+static LogicalResult outline(scf::ForallOp loop, unsigned number, SymbolTable &symbols, RewriterBase &rewriter) {
+  if (loop->getNumResults() != 0)
+    return loop.emitOpError("expects no results at the target level, but has ") << loop->getNumResults();
+  if (!loop->getParentOfType<func::FuncOp>())
+    return loop.emitOpError("expects to be in a func.func");
+  if (failed(serializeInnerLoops(loop, rewriter)))
+    return failure();
+  FailureOr<SmallVector<Operation *>> allocs = collectAllocations(loop);
+  if (failed(allocs))
+    return failure();
+
+  rewriter.setInsertionPoint(loop);
+  ImplicitLocOpBuilder b(loop.getLoc(), rewriter);
+  SizeArithmetic sizes(b);
+  DataLayout layout = DataLayout::closest(loop);
+  OpFoldResult bytes = b.getIndexAttr(0);
+  SmallVector<ScratchBuffer> buffers;
+  for (Operation *alloc : *allocs) {
+    buffers.push_back({alloc, bytes});
+    bytes = sizes.align(sizes.add(bytes, allocationBytes(alloc, layout, sizes, b)));
+  }
+  sizes.require("the scratch memory of a parallel loop expects fewer than 2^63 bytes; use smaller sizes");
+  SmallVector<OpFoldResult> counts = tripCounts(loop, sizes, b);
+  OpFoldResult count = b.getIndexAttr(1);
+  for (OpFoldResult trips : counts)
+    count = sizes.multiply(count, trips);
+  sizes.require("a parallel loop expects fewer than 2^63 items; use smaller sizes");
+  Value itemCount = sizes.toValue(count), scratchBytes = sizes.toValue(bytes);
+
+  func::FuncOp function = createFunction(loop, symbols, number);
+  moveBody(loop, function, buffers, counts, rewriter);
+  b.setInsertionPoint(loop);
+  SmallVector<Value> captures = captureValues(function);
+  ParallelForOp::create(b, FlatSymbolRefAttr::get(function.getNameAttr()), itemCount, scratchBytes, captures);
+  rewriter.eraseOp(loop);
+  return success();
+}
+
+namespace {
+
+struct OutlineParallel : attn::flash::impl::OutlineParallelPassBase<OutlineParallel> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    IRRewriter rewriter(&getContext());
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      SmallVector<scf::ForallOp> loops;
+      function.walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
+        loops.push_back(loop);
+        return WalkResult::skip();
+      });
+      for (auto [number, loop] : llvm::enumerate(loops))
+        if (failed(outline(loop, number, symbols, rewriter)))
+          return signalPassFailure();
+    }
+  }
+};
+
+} // namespace

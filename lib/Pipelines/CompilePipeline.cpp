@@ -1,0 +1,138 @@
+//===- CompilePipeline.cpp - from the graph level to the machine level --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Compile time counts (100 ms for an attention): canonicalize and CSE run only where the next pass depends on what they
+// find, and function passes are nested so that functions are compiled side by side.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Flash/Transforms/Passes.h"
+#include "attn/Pipelines/Pipelines.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+
+static void cleanUp(OpPassManager &functions) {
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+}
+
+static void addGraphPasses(OpPassManager &pm) {
+  // Helpers go into their callers, so that fusion and bufferization see the whole graph. Nothing is simplified on the
+  // way: cleanUp below does that once.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  pm.addPass(createSymbolDCEPass());
+  // One mechanism for masks and scores, and linalg for what has no fused form.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createExpandNamedPass());
+  functions.addPass(createConvertAttnToLinalgPass());
+  cleanUp(functions);
+}
+
+static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Results become buffers of the caller's, and ops write into them directly where they can.
+  pm.addPass(createExportFunctionsPass());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  // The graph is bufferized whole, before tiling: tensors of tiles would be copied in the kv loop.
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.allowReturnAllocsFromLoops = true;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  // Sizes fold and views merge, so that buffers are told apart and freed after their last use.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  cleanUp(functions);
+  functions.addPass(flash::createFreeBuffersPass());
+  // The FlashAttention loop.
+  functions.addPass(createConvertAttnToFlashPass({options.tileQ, options.tileKv, options.target}));
+  cleanUp(functions);
+  // What the next level relies on: tiles may be updated in place.
+  functions.addPass(flash::createVerifyFormPass());
+}
+
+static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  // Plain loops around the attention, vector code inside it.
+  functions.addPass(createConvertLinalgToLoopsPass());
+  functions.addPass(createConvertFlashToCpuPass({options.blockRows, options.target}));
+  // Constants must be known before outlining, which captures all else.
+  cleanUp(functions);
+  pm.addPass(flash::createOutlineParallelPass());
+}
+
+static void addMachinePasses(OpPassManager &pm) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  // bf16 arithmetic and 16-bit math in f32: LLVM would call library functions that compiled code does not have.
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  emulate.targetTypeStr = "f32";
+  functions.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  functions.addPass(math::createMathExtendToSupportedTypes());
+  functions.addPass(flash::createExpandOpsPass());
+  // Views become address arithmetic in affine.apply, then arith; control flow becomes branches.
+  functions.addPass(memref::createExpandStridedMetadataPass());
+  functions.addPass(createLowerAffinePass());
+  functions.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertFlashToLLVMPass());
+  // The level's postcondition.
+  pm.addPass(flash::createVerifyMachinePass());
+}
+
+void attn::buildCompilePipeline(OpPassManager &pm, const PipelineOptions &options) {
+  addGraphPasses(pm);
+  if (options.to >= Level::Tiled)
+    addTiledPasses(pm, options);
+  if (options.to >= Level::Target)
+    addTargetPasses(pm, options);
+  if (options.to >= Level::Machine)
+    addMachinePasses(pm);
+}
+
+std::optional<Level> attn::parseLevel(StringRef name) {
+  return llvm::StringSwitch<std::optional<Level>>(name)
+      .Case("graph", Level::Graph)
+      .Case("tiled", Level::Tiled)
+      .Case("target", Level::Target)
+      .Case("machine", Level::Machine)
+      .Default(std::nullopt);
+}
+
+namespace {
+
+struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
+  Option<Level> to{*this, "to", llvm::cl::desc("level of IR to stop at"), llvm::cl::init(Level::Machine),
+                   llvm::cl::values(clEnumValN(Level::Graph, "graph", "attn and linalg on tensors"),
+                                    clEnumValN(Level::Tiled, "tiled", "loops over tiles, flash ops on memrefs"),
+                                    clEnumValN(Level::Target, "target", "vector code and parallel loops"),
+                                    clEnumValN(Level::Machine, "machine", "the llvm dialect"))};
+  Option<std::string> target{*this, "target", llvm::cl::desc("CPU: host, or an LLVM CPU name such as x86-64-v3"),
+                             llvm::cl::init("host")};
+  Option<int64_t> tileQ{*this, "tile-q", llvm::cl::desc("query rows of a tile; 0: the cost model chooses"),
+                        llvm::cl::init(0)};
+  Option<int64_t> tileKv{*this, "tile-kv", llvm::cl::desc("keys of a tile; 0: the cost model chooses"),
+                         llvm::cl::init(0)};
+  Option<int64_t> blockRows{*this, "block-rows", llvm::cl::desc("keys of a register block; 0: the cost model chooses"),
+                            llvm::cl::init(0)};
+};
+
+} // namespace
+
+void attn::registerPipelines() {
+  PassPipelineRegistration<CommandLineOptions>(
+      "attn-compile", "Compile a graph down to a level of IR",
+      [](OpPassManager &pm, const CommandLineOptions &options) {
+        buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.blockRows});
+      });
+}

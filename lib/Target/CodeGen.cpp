@@ -1,0 +1,96 @@
+//===- CodeGen.cpp - the machine level to machine code ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Target/CodeGen.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+
+using namespace attn;
+
+static constexpr llvm::StringLiteral kPasses =
+    "cgscc(inline),function(sroa,early-cse,instcombine,simplifycfg,loop-mssa(licm),early-cse)";
+
+static llvm::Error makeError(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+void attn::registerTranslations(mlir::DialectRegistry &registry) {
+  mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerLLVMDialectTranslation(registry);
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> attn::createTargetMachine(const TargetDescription &target) {
+  std::string error;
+  llvm::Triple triple(target.triple);
+  const llvm::Target *generator = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!generator)
+    return makeError("no code generator for " + target.triple + ": " + error);
+  std::unique_ptr<llvm::TargetMachine> machine(
+      generator->createTargetMachine(triple, target.cpu, target.features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+                                     std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (!machine)
+    return makeError("no code generator for " + target.triple);
+  return machine;
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>> attn::translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                                    const TargetDescription &target,
+                                                                    llvm::TargetMachine &machine) {
+  // Known before the translation, which derives the alignment of loads and stores from it.
+  llvm::DataLayout layout = machine.createDataLayout();
+  mlir::Builder builder(module.getContext());
+  module->setAttr(mlir::LLVM::LLVMDialect::getDataLayoutAttrName(),
+                  builder.getStringAttr(layout.getStringRepresentation()));
+  module->setAttr(mlir::LLVM::LLVMDialect::getTargetTripleAttrName(), builder.getStringAttr(target.triple));
+  std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(module, context);
+  if (!result)
+    return makeError("the module could not be translated to LLVM IR");
+  for (llvm::Function &function : *result) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", target.cpu);
+    if (!target.features.empty())
+      function.addFnAttr("target-features", target.features);
+    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
+    // Failing is a longjmp: nothing unwinds through generated code.
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  return result;
+}
+
+llvm::Error attn::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (llvm::Error error = builder.parsePassPipeline(passes, kPasses))
+    return error;
+  passes.run(module, modules);
+  return llvm::Error::success();
+}
+
+llvm::Error attn::emitCode(llvm::Module &module, llvm::TargetMachine &machine, CodeKind kind,
+                           llvm::raw_pwrite_stream &stream) {
+  if (kind == CodeKind::LLVMIR) {
+    module.print(stream, nullptr);
+    return llvm::Error::success();
+  }
+  llvm::legacy::PassManager passes;
+  auto type = kind == CodeKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return makeError("the code generator for " + machine.getTargetTriple().str() + " cannot write this kind of file");
+  passes.run(module);
+  return llvm::Error::success();
+}

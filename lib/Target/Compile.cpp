@@ -1,0 +1,111 @@
+//===- Compile.cpp - a graph to code, in one call -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Target/Compile.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include <chrono>
+
+using namespace attn;
+
+namespace {
+
+/// Appends the time since the last lap to a list, if there is one.
+class StageClock {
+public:
+  explicit StageClock(std::vector<StageLap> *times) : times(times) {}
+
+  void lap(llvm::StringRef name) {
+    auto now = std::chrono::steady_clock::now();
+    if (times)
+      times->push_back({name.str(), std::chrono::duration<double, std::milli>(now - last).count()});
+    last = now;
+  }
+
+private:
+  std::vector<StageLap> *times;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
+void attn::registerCompiler(mlir::DialectRegistry &registry) {
+  registerPipelineDialects(registry);
+  registerTranslations(registry);
+}
+
+/// Collects the errors among the diagnostics of this thread, and lets the next handler see them.
+static mlir::LogicalResult collectError(mlir::Diagnostic &diagnostic, std::string &text) {
+  if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
+    llvm::raw_string_ostream stream(text);
+    if (!text.empty())
+      stream << "\n";
+    stream << diagnostic.getLocation() << ": " << diagnostic;
+  }
+  return mlir::failure();
+}
+
+static llvm::Error runPasses(mlir::ModuleOp module, const CodeOptions &options) {
+  std::string errors;
+  mlir::ScopedDiagnosticHandler handler(module.getContext(),
+                                        [&](mlir::Diagnostic &diagnostic) { return collectError(diagnostic, errors); });
+  mlir::PassManager passes(module.getContext());
+  passes.enableVerifier(options.verifyPasses);
+  PipelineOptions pipeline = options.pipeline;
+  pipeline.to = Level::Machine;
+  buildCompilePipeline(passes, pipeline);
+  if (mlir::succeeded(passes.run(module)))
+    return llvm::Error::success();
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), errors.empty() ? "compilation failed" : errors);
+}
+
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind, mlir::ModuleOp module,
+                                                                   const TargetDescription &target,
+                                                                   const CodeOptions &options, StageClock &clock) {
+  if (llvm::Error error = runPasses(module, options))
+    return error;
+  clock.lap("passes");
+  auto machine = createTargetMachine(target);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  auto translated = translateToLLVM(module, context, target, **machine);
+  if (!translated)
+    return translated.takeError();
+  clock.lap("translate");
+  if (options.optimize)
+    if (llvm::Error error = optimizeModule(**translated, **machine))
+      return error;
+  clock.lap("optimize");
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  if (llvm::Error error = emitCode(**translated, **machine, kind, stream))
+    return error;
+  clock.lap("generate");
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), /*RequiresNullTerminator=*/false);
+}
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+attn::compileTo(CodeKind kind, mlir::ModuleOp module, const CodeOptions &options, std::vector<StageLap> *times) {
+  StageClock clock(times);
+  llvm::Expected<TargetDescription> target = describeTarget(options.pipeline.target);
+  if (!target)
+    return target.takeError();
+  return compile(kind, module, *target, options, clock);
+}
+
+llvm::Expected<std::unique_ptr<Jit>> attn::compileToJit(mlir::ModuleOp module, const CodeOptions &options,
+                                                        std::vector<StageLap> *times) {
+  StageClock clock(times);
+  llvm::Expected<TargetDescription> target = describeTarget(options.pipeline.target);
+  if (!target)
+    return target.takeError();
+  if (llvm::Error error = checkSupportedByHost(*target))
+    return error;
+  auto object = compile(CodeKind::Object, module, *target, options, clock);
+  if (!object)
+    return object.takeError();
+  auto jit = Jit::create(std::move(*object));
+  clock.lap("load");
+  return jit;
+}

@@ -1,0 +1,31 @@
+// RUN: attn-opt %s --convert-flash-to-cpu="block-rows=1 target=x86-64-v3" --canonicalize --cse | FileCheck %s
+
+// A scale that only the run knows, or one above 1, could overflow in the packed query: it multiplies the dot products.
+// CHECK-LABEL: func.func @run_time_scale
+// CHECK-SAME: %[[SCALE:[^:,]+]]: f32
+// CHECK-NOT: arith.mulf
+// CHECK: vector.fma
+// CHECK: %[[S:.+]] = vector.broadcast %[[SCALE]] : f32 to vector<16xf32>
+// CHECK: arith.mulf %{{.+}}, %[[S]] : vector<16xf32>
+func.func @run_time_scale(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys: index, %scale: f32) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  return
+}
+
+// 16-bit inputs are widened as they are loaded.
+// CHECK-LABEL: func.func @bf16_inputs
+// CHECK: %[[Q:.+]] = memref.load %{{.+}} : memref<1x1x16x8xbf16>
+// CHECK: arith.extf %[[Q]] : bf16 to f32
+// CHECK: %[[K:.+]] = memref.load %{{.+}} : memref<1x1x64x8xbf16>
+// CHECK: %[[KW:.+]] = arith.extf %[[K]] : bf16 to f32
+// CHECK: vector.broadcast %[[KW]] : f32 to vector<16xf32>
+func.func @bf16_inputs(%q: memref<1x1x16x8xbf16>, %k: memref<1x1x64x8xbf16>, %keys: index) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xbf16> -> !flash.query<16 x 8, bf16>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, bf16>, memref<1x1x64x8xbf16> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  return
+}

@@ -1,0 +1,339 @@
+//===- CompileTest.cpp - from a graph to values, through the JIT --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Target/Compile.h"
+#include "attn/Runtime.h"
+#include "mlir/Parser/Parser.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace attn;
+
+namespace {
+
+/// MLIR's descriptor of a strided memref, as the C interface has it.
+template <typename T, int Rank> struct Buffer {
+  T *allocated;
+  T *aligned;
+  int64_t offset;
+  int64_t sizes[Rank ? Rank : 1];
+  int64_t strides[Rank ? Rank : 1];
+};
+
+template <typename T> struct Scalar {
+  T *allocated;
+  T *aligned;
+  int64_t offset;
+};
+
+Buffer<float, 2> matrix(float *data, int64_t rows, int64_t columns, int64_t stride = 0, int64_t offset = 0) {
+  return {data, data, offset, {rows, columns}, {stride ? stride : columns, 1}};
+}
+
+Buffer<float, 1> vector(std::vector<float> &data) {
+  return {data.data(), data.data(), 0, {static_cast<int64_t>(data.size())}, {1}};
+}
+
+struct Compiled {
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::unique_ptr<Jit> jit;
+  std::string error;
+  std::vector<StageLap> times;
+
+  EntryPoint entry(llvm::StringRef name) const {
+    llvm::Expected<EntryPoint> entry = jit->lookup(name);
+    if (entry)
+      return *entry;
+    ADD_FAILURE() << llvm::toString(entry.takeError());
+    return nullptr;
+  }
+};
+
+Compiled compile(llvm::StringRef source, PipelineOptions pipeline = {}) {
+  Compiled compiled;
+  mlir::DialectRegistry registry;
+  registerCompiler(registry);
+  compiled.context = std::make_unique<mlir::MLIRContext>(registry);
+  // Errors come back in the llvm::Error; without this they are printed as well.
+  compiled.context->getDiagEngine().registerHandler([](mlir::Diagnostic &) { return mlir::success(); });
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(source, compiled.context.get());
+  if (!module) {
+    compiled.error = "the source has a syntax error";
+    return compiled;
+  }
+  CodeOptions options;
+  options.pipeline = pipeline;
+  options.verifyPasses = true;
+  llvm::Expected<std::unique_ptr<Jit>> jit = compileToJit(*module, options, &compiled.times);
+  if (jit)
+    compiled.jit = std::move(*jit);
+  else
+    compiled.error = llvm::toString(jit.takeError());
+  return compiled;
+}
+
+attn_rt_call_result call(EntryPoint entry, std::vector<void *> arguments, attn_rt_pool *pool = nullptr) {
+  attn_rt_call_options options = {pool, 0};
+  attn_rt_call_result result;
+  attn_rt_call(&options, entry, arguments.data(), &result);
+  return result;
+}
+
+/// r = a + s * b, element by element; a and s are returned, too.
+const char *kScaledSum = R"(
+  #id = affine_map<(d0, d1) -> (d0, d1)>
+  func.func @scaled_sum(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %s: f32)
+      -> (tensor<?x?xf32>, tensor<?x?xf32>, f32) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %m = tensor.dim %a, %c0 : tensor<?x?xf32>
+    %n = tensor.dim %a, %c1 : tensor<?x?xf32>
+    %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+    ^bb0(%x: f32, %y: f32, %z: f32):
+      %0 = arith.mulf %y, %s : f32
+      %1 = arith.addf %x, %0 : f32
+      linalg.yield %1 : f32
+    } -> tensor<?x?xf32>
+    return %r, %a, %s : tensor<?x?xf32>, tensor<?x?xf32>, f32
+  })";
+
+std::vector<float> ramp(int64_t count, float first) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+TEST(Compile, DynamicSizesFromOneCompilation) {
+  Compiled compiled = compile(kScaledSum);
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  EntryPoint entry = compiled.entry("scaled_sum");
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>(3, 5), {1, 1}, {0, 7}, {17, 2}}) {
+    std::vector<float> a = ramp(rows * columns, 1), b = ramp(rows * columns, 100), r(rows * columns + 1, -1),
+                       copy(rows * columns + 1, -1);
+    float s = 0.5f, t = 0;
+    auto ma = matrix(a.data(), rows, columns), mb = matrix(b.data(), rows, columns);
+    auto mr = matrix(r.data(), rows, columns), mc = matrix(copy.data(), rows, columns);
+    Scalar<float> mt = {&t, &t, 0};
+    attn_rt_call_result result = call(entry, {&ma, &mb, &s, &mr, &mc, &mt});
+    ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
+    EXPECT_EQ(result.allocations, 0);
+    for (int64_t k = 0; k < rows * columns; ++k) {
+      EXPECT_EQ(r[k], a[k] + 0.5f * b[k]);
+      EXPECT_EQ(copy[k], a[k]);
+    }
+    EXPECT_EQ(r.back(), -1) << "written past the end";
+    EXPECT_EQ(copy.back(), -1) << "written past the end";
+    EXPECT_EQ(t, s);
+  }
+}
+
+TEST(Compile, InputsMayAliasAndHaveStridesAndOffsets) {
+  Compiled compiled = compile(kScaledSum);
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  // Rows of 2 in a buffer with rows of 10: a from column 3, b from column 4, so that they overlap.
+  std::vector<float> storage = ramp(40, 0), r(8), copy(8);
+  float s = 2, t = 0;
+  auto ma = matrix(storage.data(), 4, 2, 10, 3), mb = matrix(storage.data(), 4, 2, 10, 4);
+  auto mr = matrix(r.data(), 4, 2), mc = matrix(copy.data(), 4, 2);
+  Scalar<float> mt = {&t, &t, 0};
+  attn_rt_call_result result = call(compiled.entry("scaled_sum"), {&ma, &mb, &s, &mr, &mc, &mt});
+  ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
+  for (int row = 0; row < 4; ++row)
+    for (int column = 0; column < 2; ++column) {
+      float x = 10 * row + 3 + column, y = x + 1;
+      EXPECT_EQ(r[2 * row + column], x + 2 * y);
+      EXPECT_EQ(copy[2 * row + column], x);
+    }
+}
+
+TEST(Compile, WrongSizeOfAResultIsRefusedBeforeAnythingIsWritten) {
+  Compiled compiled = compile(kScaledSum);
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  std::vector<float> a = ramp(15, 1), b = ramp(15, 1), r(15, -1), copy(15, -1);
+  float s = 2, t = -1;
+  auto ma = matrix(a.data(), 3, 5), mb = matrix(b.data(), 3, 5), mr = matrix(r.data(), 3, 5);
+  auto mc = matrix(copy.data(), 3, 4);
+  Scalar<float> mt = {&t, &t, 0};
+  attn_rt_call_result result = call(compiled.entry("scaled_sum"), {&ma, &mb, &s, &mr, &mc, &mt});
+  EXPECT_EQ(result.code, ATTN_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(result.message, "result 1 expects a buffer of size 5 in dimension 1, but got 4");
+  EXPECT_EQ(r, std::vector<float>(15, -1));
+  EXPECT_EQ(copy, std::vector<float>(15, -1));
+  EXPECT_EQ(t, -1);
+}
+
+TEST(Compile, SizeThatOnlyTheRunKnowsIsCheckedBeforeTheCopy) {
+  // The length of the result is found by a loop, so it is not known at the start of the function.
+  Compiled compiled = compile(R"(
+    func.func @doubled(%a: tensor<?xf32>, %times: index) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n0 = tensor.dim %a, %c0 : tensor<?xf32>
+      %n = scf.for %k = %c0 to %times step %c1 iter_args(%x = %n0) -> index {
+        %y = arith.addi %x, %x : index
+        scf.yield %y : index
+      }
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %one = arith.constant 1.0 : f32
+      %r = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    })");
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  std::vector<float> a(3), r(12, -1), shorter(5, -1);
+  int64_t times = 2;
+  auto ma = vector(a), mr = vector(r), ms = vector(shorter);
+  attn_rt_call_result result = call(compiled.entry("doubled"), {&ma, &times, &mr});
+  ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
+  EXPECT_EQ(r, std::vector<float>(12, 1));
+  result = call(compiled.entry("doubled"), {&ma, &times, &ms});
+  EXPECT_EQ(result.code, ATTN_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(result.message, "result 0 expects a buffer of size 12 in dimension 0, but got 5");
+  EXPECT_EQ(shorter, std::vector<float>(5, -1));
+}
+
+TEST(Compile, SameValueTwiceAndConstants) {
+  Compiled compiled = compile(R"(
+    func.func @results(%flag: i1, %n: i32) -> (tensor<2xf32>, tensor<2xf32>, i32, index) {
+      %a = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      %b = arith.constant dense<[3.0, 4.0]> : tensor<2xf32>
+      %r = arith.select %flag, %a, %b : tensor<2xf32>
+      %c7 = arith.constant 7 : index
+      return %r, %r, %n, %c7 : tensor<2xf32>, tensor<2xf32>, i32, index
+    })");
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  for (bool flag : {true, false}) {
+    std::vector<float> r(2), again(2);
+    int32_t n = -5, m = 0;
+    int64_t seven = 0;
+    auto mr = vector(r), ma = vector(again);
+    Scalar<int32_t> mm = {&m, &m, 0};
+    Scalar<int64_t> ms = {&seven, &seven, 0};
+    attn_rt_call_result result = call(compiled.entry("results"), {&flag, &n, &mr, &ma, &mm, &ms});
+    ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
+    EXPECT_EQ(r, flag ? std::vector<float>({1, 2}) : std::vector<float>({3, 4}));
+    EXPECT_EQ(again, r);
+    EXPECT_EQ(m, -5);
+    EXPECT_EQ(seven, 7);
+  }
+}
+
+TEST(Compile, ParallelLoopWithScratch) {
+  // Row i of the result is the prefix sums of row i, built in scratch memory.
+  Compiled compiled = compile(R"(
+    func.func @prefix_sums(%a: memref<?x?xf32>, %r: memref<?x?xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %m = memref.dim %a, %c0 : memref<?x?xf32>
+      scf.forall (%i) in (%m) {
+        %n = memref.dim %a, %c1 : memref<?x?xf32>
+        %row = memref.alloc(%n) : memref<?xf32>
+        %zero = arith.constant 0.0 : f32
+        %total = scf.for %j = %c0 to %n step %c1 iter_args(%sum = %zero) -> f32 {
+          %x = memref.load %a[%i, %j] : memref<?x?xf32>
+          %next = arith.addf %sum, %x : f32
+          memref.store %next, %row[%j] : memref<?xf32>
+          scf.yield %next : f32
+        }
+        scf.for %j = %c0 to %n step %c1 {
+          %x = memref.load %row[%j] : memref<?xf32>
+          memref.store %x, %r[%i, %j] : memref<?x?xf32>
+        }
+      }
+      return
+    })");
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  std::unique_ptr<attn_rt_pool, void (*)(attn_rt_pool *)> pool(attn_rt_pool_create(2), attn_rt_pool_destroy);
+  const int64_t rows = 13, columns = 33;
+  std::vector<float> a(rows * columns, 1), r(rows * columns);
+  auto ma = matrix(a.data(), rows, columns), mr = matrix(r.data(), rows, columns);
+  attn_rt_call_result result = call(compiled.entry("prefix_sums"), {&ma, &mr}, pool.get());
+  ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
+  EXPECT_EQ(result.allocations, 0);
+  EXPECT_EQ(result.tiles, rows);
+  EXPECT_EQ(result.scratch_bytes, 2 * ((columns * 4 + 63) / 64 * 64));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      ASSERT_EQ(r[i * columns + j], j + 1);
+}
+
+TEST(Compile, ScratchThatOverflowsEndsTheCall) {
+  Compiled compiled = compile(R"(
+    func.func @huge(%n: index, %r: memref<1xf32>) {
+      %c0 = arith.constant 0 : index
+      scf.forall (%i) in (1) {
+        %buffer = memref.alloc(%n, %n) : memref<?x?xf32>
+        %x = memref.load %buffer[%c0, %c0] : memref<?x?xf32>
+        memref.store %x, %r[%c0] : memref<1xf32>
+      }
+      return
+    })");
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  std::vector<float> r(1);
+  auto mr = vector(r);
+  // 2^32 * 2^32 * 4 is 0 in 64 bits.
+  int64_t n = int64_t(1) << 32;
+  attn_rt_call_result result = call(compiled.entry("huge"), {&n, &mr});
+  EXPECT_EQ(result.code, ATTN_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(result.message,
+               "the scratch memory of a parallel loop expects fewer than 2^63 bytes; use smaller sizes");
+}
+
+TEST(Compile, PrivateFunctionsAndCallsOfPublicOnes) {
+  Compiled compiled = compile(R"(
+    func.func private @square(%a: tensor<3xf32>) -> tensor<3xf32> {
+      %r = arith.mulf %a, %a : tensor<3xf32>
+      return %r : tensor<3xf32>
+    }
+    func.func @fourth(%a: tensor<3xf32>) -> tensor<3xf32> {
+      %b = call @square(%a) : (tensor<3xf32>) -> tensor<3xf32>
+      %c = call @square(%b) : (tensor<3xf32>) -> tensor<3xf32>
+      return %c : tensor<3xf32>
+    }
+    func.func @eighth(%a: tensor<3xf32>) -> tensor<3xf32> {
+      %b = call @fourth(%a) : (tensor<3xf32>) -> tensor<3xf32>
+      %c = call @square(%b) : (tensor<3xf32>) -> tensor<3xf32>
+      return %c : tensor<3xf32>
+    })");
+  if (!compiled.jit)
+    GTEST_SKIP() << compiled.error;
+  std::vector<float> a = {1, 2, 3}, r(3);
+  auto ma = vector(a), mr = vector(r);
+  ASSERT_EQ(call(compiled.entry("fourth"), {&ma, &mr}).code, ATTN_RT_OK);
+  EXPECT_EQ(r, std::vector<float>({1, 16, 81}));
+  ASSERT_EQ(call(compiled.entry("eighth"), {&ma, &mr}).code, ATTN_RT_OK);
+  EXPECT_EQ(r, std::vector<float>({1, 256, 6561}));
+}
+
+TEST(Compile, ErrorsOfPassesComeBack) {
+  Compiled compiled = compile("func.func @f(%a: tensor<*xf32>) { return }");
+  EXPECT_FALSE(compiled.jit);
+  EXPECT_NE(compiled.error.find("argument 0 is 'tensor<*xf32>'"), std::string::npos) << compiled.error;
+}
+
+TEST(Compile, UnknownTargetsAndFunctionsAreErrors) {
+  PipelineOptions pipeline;
+  pipeline.target = "z80";
+  EXPECT_NE(compile(kScaledSum, pipeline).error.find("unknown target CPU 'z80'"), std::string::npos);
+  Compiled compiled = compile(kScaledSum);
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  llvm::Expected<EntryPoint> entry = compiled.jit->lookup("nothing");
+  ASSERT_FALSE(static_cast<bool>(entry));
+  EXPECT_NE(llvm::toString(entry.takeError()).find("attn_entry_nothing"), std::string::npos);
+}
+
+TEST(Compile, ReportsItsStages) {
+  Compiled compiled = compile(kScaledSum);
+  std::vector<std::string> names;
+  for (const StageLap &time : compiled.times) {
+    names.push_back(time.name);
+    EXPECT_GT(time.milliseconds, 0) << time.name;
+  }
+  EXPECT_EQ(names, std::vector<std::string>({"passes", "translate", "optimize", "generate", "load"}));
+}
+
+} // namespace

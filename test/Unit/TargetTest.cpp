@@ -1,0 +1,135 @@
+//===- TargetTest.cpp - target descriptions and the tile model ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Target/TargetDescription.h"
+#include "attn/Target/TileModel.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include "gtest/gtest.h"
+
+using namespace attn;
+
+namespace {
+
+bool isX86Host() { return llvm::Triple(llvm::sys::getProcessTriple()).isX86(); }
+
+TargetDescription describe(llvm::StringRef name) {
+  llvm::Expected<TargetDescription> target = describeTarget(name);
+  if (target)
+    return *target;
+  ADD_FAILURE() << llvm::toString(target.takeError());
+  return {};
+}
+
+TEST(TargetDescription, LevelsOfX86) {
+  if (!isX86Host())
+    GTEST_SKIP() << "CPU names are those of the host's architecture";
+  TargetDescription v2 = describe("x86-64-v2"), v3 = describe("x86-64-v3"), v4 = describe("x86-64-v4");
+  EXPECT_EQ(v2.vectorBits, 128u);
+  EXPECT_EQ(v2.vectorRegisters, 16u);
+  EXPECT_FALSE(v2.hasFma);
+  EXPECT_FALSE(v2.hasF16Conversion);
+  EXPECT_EQ(v3.vectorBits, 256u);
+  EXPECT_EQ(v3.vectorRegisters, 16u);
+  EXPECT_TRUE(v3.hasFma);
+  EXPECT_TRUE(v3.hasF16Conversion);
+  EXPECT_FALSE(v3.hasBf16Conversion);
+  EXPECT_EQ(v4.vectorBits, 512u);
+  EXPECT_EQ(v4.vectorRegisters, 32u);
+  EXPECT_FALSE(v4.hasBf16Conversion);
+  EXPECT_TRUE(describe("znver4").hasBf16Conversion);
+}
+
+TEST(TargetDescription, HostRunsItsOwnCode) {
+  TargetDescription host = describe("host");
+  EXPECT_FALSE(host.cpu.empty());
+  EXPECT_GT(host.l1Bytes, 0);
+  EXPECT_FALSE(static_cast<bool>(checkSupportedByHost(host)));
+  EXPECT_EQ(describe("native").cpu, host.cpu);
+}
+
+TEST(TargetDescription, UnknownNameListsWhatIsAccepted) {
+  for (const char *name : {"pentium-9000", "", "help"}) {
+    llvm::Expected<TargetDescription> target = describeTarget(name);
+    ASSERT_FALSE(static_cast<bool>(target)) << name;
+    std::string message = llvm::toString(target.takeError());
+    EXPECT_NE(message.find("unknown target CPU '" + std::string(name) + "'; use host, x86-64-v3, x86-64-v4"),
+              std::string::npos)
+        << message;
+  }
+}
+
+TEST(TargetDescription, CpuWithout64BitModeIsRefused) {
+  if (!isX86Host())
+    GTEST_SKIP() << "a rule of x86";
+  llvm::Expected<TargetDescription> target = describeTarget("i486");
+  ASSERT_FALSE(static_cast<bool>(target));
+  EXPECT_EQ(llvm::toString(target.takeError()), "target CPU 'i486' has no 64-bit mode; use x86-64 or a later CPU");
+}
+
+TEST(TargetDescription, InstructionSetsThatTheHostLacksAreRefused) {
+  if (!isX86Host())
+    GTEST_SKIP() << "CPU names are those of the host's architecture";
+  // No CPU has both AMD's FMA4 and AVX-512, so one of the two is always missing.
+  TargetDescription target = describe("x86-64-v4");
+  target.features = "+fma4,+avx512f";
+  llvm::Error error = checkSupportedByHost(target);
+  ASSERT_TRUE(static_cast<bool>(error));
+  std::string message = llvm::toString(std::move(error));
+  EXPECT_NE(message.find("this machine cannot run code for target CPU 'x86-64-v4': it lacks "), std::string::npos)
+      << message;
+  EXPECT_TRUE(message.find("fma4") != std::string::npos || message.find("avx512f") != std::string::npos) << message;
+}
+
+TargetDescription registers(unsigned bits, unsigned count, bool hasFma) {
+  TargetDescription target;
+  target.vectorBits = bits;
+  target.vectorRegisters = count;
+  target.hasFma = hasFma;
+  return target;
+}
+
+TileSizes choose(const TargetDescription &target, int64_t headDim, int64_t valueDim, unsigned scoreBits = 32) {
+  return chooseTiles(target, {scoreBits, headDim, valueDim});
+}
+
+TEST(TileModel, Avx512) {
+  TileSizes tiles = choose(registers(512, 32, true), 64, 64);
+  EXPECT_EQ(tiles.queryRows, 4 * 512 / 32);
+  EXPECT_EQ(tiles.blockRows, 4);
+  EXPECT_EQ(tiles.kvTile, 128);
+}
+
+TEST(TileModel, Avx2) {
+  TileSizes tiles = choose(registers(256, 16, true), 64, 64);
+  EXPECT_EQ(tiles.queryRows, 2 * 256 / 32);
+  EXPECT_EQ(tiles.blockRows, 6);
+  EXPECT_EQ(tiles.kvTile, 120);
+  EXPECT_EQ(choose(registers(256, 16, true), 128, 64).kvTile, 60);
+}
+
+TEST(TileModel, F64HasHalfTheLanes) {
+  EXPECT_EQ(choose(registers(512, 32, true), 64, 64, 64).queryRows, 32);
+  EXPECT_EQ(choose(registers(128, 16, false), 64, 64, 64).queryRows, 4);
+}
+
+TEST(TileModel, LargeOrDynamicHeadsGetSmallerTiles) {
+  TargetDescription target = registers(512, 32, true);
+  for (auto [headDim, valueDim] : {std::pair(65, 64), std::pair(64, 65), std::pair(-1, 64), std::pair(64, -1)})
+    EXPECT_EQ(choose(target, headDim, valueDim).kvTile, 64) << headDim << " " << valueDim;
+}
+
+TEST(TileModel, BlocksFitTheRegisters) {
+  for (unsigned bits : {128, 256, 512})
+    for (unsigned count : {16, 32})
+      for (bool hasFma : {false, true})
+        for (unsigned scoreBits : {32, 64}) {
+          TileSizes tiles = choose(registers(bits, count, hasFma), 64, 64, scoreBits);
+          int64_t vectors = tiles.queryRows * scoreBits / bits;
+          EXPECT_LE(tiles.blockRows * vectors + vectors + 1 + !hasFma, count) << bits << " " << count << " " << hasFma;
+          EXPECT_EQ(tiles.kvTile % tiles.blockRows, 0);
+        }
+}
+
+} // namespace

@@ -1,0 +1,102 @@
+//===- Driver.cpp - what attn-run does ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Driver.h"
+
+#include "Bench.h"
+#include "Data.h"
+
+#include <cstdio>
+
+using namespace attn;
+using namespace attn::tool;
+
+static std::string resultName(size_t index) { return "result " + std::to_string(index); }
+
+static std::vector<MutableTensorView> viewsOf(std::vector<Array> &arrays) {
+  std::vector<MutableTensorView> views;
+  for (Array &array : arrays)
+    views.push_back(array.view());
+  return views;
+}
+
+/// Compares all results, prints a line for each, and fails if one does.
+static Status checkOutputs(const Module &module, const Kernel &kernel, const Inputs &inputs,
+                           std::vector<Array> &outputs) {
+  std::vector<TensorView> views;
+  for (const Array &array : outputs)
+    views.push_back(array.view());
+  auto comparisons = module.check(kernel.signature().name, inputs.arguments, views);
+  if (!comparisons)
+    return comparisons.error();
+  std::string failed;
+  for (size_t i = 0; i < comparisons->size(); ++i) {
+    const Comparison &comparison = (*comparisons)[i];
+    std::printf("check: %s %s: %s, max error %.3g, allowed %.3g\n", comparison.pass ? "PASS" : "FAIL",
+                resultName(i).c_str(), describe(outputs[i].dtype(), outputs[i].sizes()).c_str(), comparison.maxError,
+                comparison.allowed);
+    if (!comparison.pass)
+      failed += (failed.empty() ? "" : "; ") + resultName(i) + ": " + comparison.message;
+  }
+  if (!failed.empty())
+    return Error{ErrorCode::CompileFailed, "the results differ from the reference's: " + failed, {}};
+  return {};
+}
+
+/// Everything after the first run.
+static Status report(const Settings &settings, const Module &module, const Kernel &kernel, const RunOptions &options,
+                     const Inputs &inputs, std::vector<Array> &outputs) {
+  if (!settings.output.empty())
+    if (Status status = writeOutputs(settings, outputs); !status)
+      return status;
+  for (size_t i = 0; settings.print && i < outputs.size(); ++i)
+    std::fputs(formatArray(resultName(i), outputs[i]).c_str(), stdout);
+  if (settings.check)
+    if (Status status = checkOutputs(module, kernel, inputs, outputs); !status)
+      return status;
+  if (!settings.bench)
+    return {};
+  return runBench(module, kernel, options, inputs, viewsOf(outputs), settings.repeat);
+}
+
+static Status compileAndRun(const Settings &settings, const Module &module, const CompileOptions &compileOptions) {
+  auto signature = module.function(settings.function);
+  if (!signature)
+    return signature.error();
+  auto kernel = module.compile(signature->name, settings.target, compileOptions);
+  if (!kernel)
+    return kernel.error();
+  auto inputs = makeInputs(settings, *signature);
+  if (!inputs)
+    return inputs.error();
+  auto outputs = makeOutputs(settings, module, *signature, *inputs);
+  if (!outputs)
+    return outputs.error();
+  RunOptions options;
+  if (settings.threads != 1)
+    options.threads(settings.threads);
+  auto run = kernel->run(inputs->arguments, viewsOf(*outputs), options);
+  if (!run)
+    return run.error();
+  return report(settings, module, *kernel, options, *inputs, *outputs);
+}
+
+Status tool::runTool(const Settings &settings) {
+  auto printRemark = [](const Diagnostic &diagnostic) { std::fprintf(stderr, "%s\n", diagnostic.str().c_str()); };
+  ParseOptions parseOptions;
+  CompileOptions compileOptions = settings.compile;
+  if (settings.remarks) {
+    parseOptions.onDiagnostic = printRemark;
+    compileOptions.onDiagnostic(printRemark);
+  }
+  auto module = Module::parseFile(settings.file, parseOptions);
+  if (!module)
+    return module.error();
+  if (!settings.emit)
+    return compileAndRun(settings, *module, compileOptions);
+  auto text = module->emit(settings.function, *settings.emit, settings.target, compileOptions);
+  if (!text)
+    return text.error();
+  std::fputs(text->c_str(), stdout);
+  return {};
+}

@@ -1,0 +1,48 @@
+//===- Settings.h - the command line of attn-run ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_TOOLS_ATTNRUN_SETTINGS_H
+#define ATTN_TOOLS_ATTNRUN_SETTINGS_H
+
+#include "Generate.h"
+
+#include <map>
+
+namespace attn::tool {
+
+/// Everything that the command line says. `attn-run --help` is its documentation.
+struct Settings {
+  std::string file;
+  std::string function;
+
+  /// By argument: files, sizes, scalars, fills.
+  std::map<size_t, std::string> files;
+  std::map<size_t, std::vector<int64_t>> shapes;
+  std::map<size_t, std::string> scalars;
+  std::map<size_t, Fill> fills;
+  /// For arguments that `fills` leaves out; floats and i1 only.
+  Fill defaultFill;
+  /// An archive whose member arr_N is argument N; empty: none.
+  std::string archive;
+  uint64_t seed = 1;
+  /// By result: sizes that the types leave open.
+  std::map<size_t, std::vector<int64_t>> outShapes;
+
+  std::optional<Stage> emit;
+  Target target = Target::host();
+  CompileOptions compile;
+  int64_t threads = 0;
+  bool remarks = false;
+
+  std::string output;
+  bool print = false;
+  bool check = false;
+  bool bench = false;
+  int64_t repeat = 15;
+};
+
+/// Reads the command line; handles --help and --version by itself (both end the process), and unknown options too.
+Result<Settings> parseCommandLine(int argc, char **argv);
+
+} // namespace attn::tool
+
+#endif // ATTN_TOOLS_ATTNRUN_SETTINGS_H
