@@ -20,6 +20,11 @@ def Attn_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+/// The operands of attn.attention that are not optional are there.
+def Attn_RequiredOperands : NativeOpTrait<"RequiredOperands"> {
+  let cppNamespace = "::attn";
+}
+
 /// The op's regions are score or mask regions: they end in attn.yield.
 def Attn_ModRegions : NativeOpTrait<"ModRegions"> {
   let cppNamespace = "::attn";

@@ -26,7 +26,8 @@ class Attn_DestinationOp<string mnemonic, list<Trait> traits = []> : Attn_Op<mne
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>])>;
 
-def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments, SingleBlock, Attn_ModRegions]> {
+def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments, Attn_RequiredOperands,
+    SingleBlock, Attn_ModRegions]> {
   let summary = "softmax(score(scale * query key^T), where mask) value, over any layout, mask and score function";
   let description = [{
     Formula, with g = heads / kvHeads (consecutive query heads share a kv head):

@@ -39,14 +39,14 @@ struct DropRedundantMasks : OpRewritePattern<AttentionOp> {
     if (!op.getMasks())
       return rewriter.notifyMatchFailure(op, "no named masks");
     SmallVector<Attribute> kept;
-    for (Attribute mask : *op.getMasks()) {
+    for (Attribute mask : op.getMasksAttr()) {
       auto window = dyn_cast<WindowAttr>(mask);
       bool unlimited = window && window.getLeft() < 0 && window.getRight() < 0;
       bool repeated = !cast<NamedModInterface>(mask).getNumCaptures() && llvm::is_contained(kept, mask);
       if (!unlimited && !repeated)
         kept.push_back(mask);
     }
-    if (kept.size() == op.getMasks()->size() && !kept.empty())
+    if (kept.size() == op.getMasksAttr().size() && !kept.empty())
       return rewriter.notifyMatchFailure(op, "every named mask says something new");
     rewriter.modifyOpInPlace(op, [&] {
       if (kept.empty())

@@ -57,8 +57,9 @@ static LogicalResult verifyForm(DestinationStyleOpInterface op, StringRef constr
     for (OpOperand &init : op.getDpsInitsMutable())
       expected.push_back(init.get().getType());
   if (!llvm::equal(expected, op->getResultTypes()))
-    return op->emitOpError("expects ") << expected.size() << " results of the types of its outs (" << expected
-                                       << "), but got " << op->getResultTypes() << " (" << constraint << ")";
+    return op->emitOpError("expects results of ")
+           << (memrefs ? "no types, since its outs are memrefs" : "the types of its outs") << ": (" << expected
+           << "), but got (" << op->getResultTypes() << ") (" << constraint << ")";
   return success();
 }
 
@@ -75,6 +76,17 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
 static FloatType scoreTypeFor(Type element) {
   return element.isF64() ? FloatType(Float64Type::get(element.getContext()))
                          : FloatType(Float32Type::get(element.getContext()));
+}
+
+/// (C6) of attn.attention and its like: out has the element type of the inputs or that of the scores.
+static LogicalResult verifyOutElement(Operation *op, Type element, Type input, StringRef constraint) {
+  Type wide = scoreTypeFor(input);
+  if (element == input || element == wide)
+    return success();
+  InFlightDiagnostic diagnostic = op->emitOpError("expects out to have element type ") << input;
+  if (wide != input)
+    diagnostic << " or " << wide;
+  return diagnostic << ", but got " << element << " (" << constraint << ")";
 }
 
 /// The number of elements must fit in 63 bits.
@@ -227,6 +239,15 @@ AttentionDims AttentionOp::getDims() {
 // attention: verifier
 //===----------------------------------------------------------------------===//
 
+LogicalResult attn::verifyRequiredOperands(Operation *op, ArrayRef<int32_t> segments) {
+  static constexpr std::pair<unsigned, StringLiteral> required[] = {
+      {0, "query"}, {1, "key"}, {2, "value"}, {3, "scale"}, {8, "out"}};
+  for (auto [segment, name] : required)
+    if (segments[segment] != 1)
+      return op->emitOpError("expects operandSegmentSizes to be 1 for ") << name << ", but got " << segments[segment];
+  return success();
+}
+
 // attention (C1), (C9)
 static LogicalResult verifyElementTypes(AttentionOp op) {
   Type query = cast<ShapedType>(op.getQuery().getType()).getElementType();
@@ -328,9 +349,8 @@ static LogicalResult verifyResult(AttentionOp op, StringRef name, Type type, Arr
 static LogicalResult verifyOut(AttentionOp op, const AttentionDims &dims) {
   auto out = cast<ShapedType>(op.getOut().getType());
   Type query = cast<ShapedType>(op.getQuery().getType()).getElementType();
-  if (out.getElementType() != query && out.getElementType() != op.getScoreType())
-    return op.emitOpError("expects out to have element type ") << query << " or " << op.getScoreType() << ", but got "
-                                                               << out.getElementType() << " (C6)";
+  if (failed(verifyOutElement(op, out.getElementType(), query, "C6")))
+    return failure();
   static constexpr StringLiteral names[] = {"batch", "heads", "queryLen", "valueDim"};
   Type query4 = op.getQuery().getType();
   AffineMap queryMap = op.getQueryMap();
@@ -435,10 +455,7 @@ LogicalResult MatmulOp::verify() {
   if (rhs.getElementType() != element) // (C3)
     return emitOpError("expects lhs and rhs to share one element type, but got ")
            << element << " and " << rhs.getElementType() << " (C3)";
-  if (out.getElementType() != element && out.getElementType() != scoreTypeFor(element))
-    return emitOpError("expects out to have element type ")
-           << element << " or " << scoreTypeFor(element) << ", but got " << out.getElementType() << " (C3)";
-  if (failed(verifyElementCounts(*this, {"lhs", "rhs", "out"}, "C5"))) // (C5)
+  if (failed(verifyOutElement(*this, out.getElementType(), element, "C3")) || failed(verifyElementCounts(*this, {"lhs", "rhs", "out"}, "C5"))) // (C5)
     return failure();
   return verifyForm(*this, "C4");
 }
@@ -486,12 +503,8 @@ LogicalResult SoftmaxOp::verify() {
   int64_t axis = getAxis();
   if (axis < 0 || axis >= input.getRank()) // (C2)
     return emitOpError("expects 0 <= axis < rank = ") << input.getRank() << ", but got " << axis << " (C2)";
-  if (out.getElementType() != input.getElementType() &&
-      out.getElementType() != scoreTypeFor(input.getElementType())) // (C4)
-    return emitOpError("expects out to have element type ")
-           << input.getElementType() << " or " << scoreTypeFor(input.getElementType()) << ", but got "
-           << out.getElementType() << " (C4)";
-  if (failed(verifyElementCounts(*this, {"the input", "out"}, "C5"))) // (C5)
+  if (failed(verifyOutElement(*this, out.getElementType(), input.getElementType(), "C4")) || // (C4)
+      failed(verifyElementCounts(*this, {"the input", "out"}, "C5"))) // (C5)
     return failure();
   return verifyForm(*this, "C3");
 }

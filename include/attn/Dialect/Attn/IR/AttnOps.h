@@ -52,6 +52,18 @@ mlir::Value getDimension(mlir::ImplicitLocOpBuilder &builder, mlir::Value shaped
 template <typename OpTy>
 class ModRegions : public mlir::OpTrait::TraitBase<OpTy, ModRegions> {};
 
+/// Verifies that the operands in front of the variadic ones of attn.attention and `outs` are there, one each.
+mlir::LogicalResult verifyRequiredOperands(mlir::Operation *op, llvm::ArrayRef<int32_t> segments);
+
+/// Verifies operandSegmentSizes as far as ODS does not, before anything looks at the operands by name.
+template <typename OpTy>
+class RequiredOperands : public mlir::OpTrait::TraitBase<OpTy, RequiredOperands> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
+    return verifyRequiredOperands(op, llvm::cast<OpTy>(op).getProperties().operandSegmentSizes);
+  }
+};
+
 /// Verifies a score region over scores of the given type, or a mask region where that is null: (C11) of attn.attention.
 mlir::LogicalResult verifyModRegion(mlir::Operation *op, mlir::Region &region, mlir::Type score);
 

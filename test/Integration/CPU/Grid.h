@@ -1,0 +1,66 @@
+//===- Grid.h - the axes of the integration grid -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A case is one value of each axis; its .mlir text and its data follow from it by formulas. Every dimension of a case has
+// a different size, so that a swap fails.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_TEST_INTEGRATION_CPU_GRID_H
+#define ATTN_TEST_INTEGRATION_CPU_GRID_H
+
+#include "attn/attn.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace grid {
+
+/// The axes. The names of their values are in axisValues().
+enum Axis { Mask, Score, Type, Out, Heads, Lengths, Sizes, Layout, Static, Results, Sink, KvLengths, Tiles, NumAxes };
+
+/// For each axis the names of its values, for titles and for counting them.
+const std::array<std::vector<std::string>, NumAxes> &axisValues();
+
+/// One value (its position in axisValues()) of each axis.
+using Case = std::array<unsigned, NumAxes>;
+
+/// Cases that together have every pair of values of every two axes, chosen greedily from `seed`.
+std::vector<Case> pairwise(uint64_t seed);
+/// `count` random cases: a sample of the full product, for runs by hand.
+std::vector<Case> sample(uint64_t seed, int64_t count);
+
+/// `mask:causal.score:alibi...`.
+std::string title(const Case &c);
+
+/// A buffer of one argument or result with guard elements on both sides.
+class Buffer {
+public:
+  /// `sizes` row-major; filled by the caller through set().
+  Buffer(attn::DType dtype, std::vector<int64_t> sizes);
+  void set(int64_t element, double value);
+  void setInteger(int64_t element, int64_t value);
+  int64_t count() const { return elements; }
+  attn::MutableTensorView view();
+  /// True if the guard elements still hold what the constructor wrote.
+  bool guardsIntact() const;
+
+private:
+  attn::DType dtype;
+  std::vector<int64_t> sizes;
+  int64_t elements = 1, width = 0;
+  std::vector<unsigned char> bytes;
+};
+
+/// The program of a case and its data.
+struct Problem {
+  std::string text;
+  std::vector<std::unique_ptr<Buffer>> inputs, outputs;
+  attn::CompileOptions options;
+};
+Problem build(const Case &c);
+
+} // namespace grid
+
+#endif // ATTN_TEST_INTEGRATION_CPU_GRID_H

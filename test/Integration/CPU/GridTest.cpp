@@ -1,0 +1,76 @@
+//===- GridTest.cpp - compiled attention against the reference over a grid -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every pair of values of every two axes occurs in some case. ATTN_GRID_SEED chooses other cases, ATTN_GRID_SAMPLE=N
+// runs N random ones of the full product in place of the covering set.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Grid.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <iostream>
+
+using namespace grid;
+
+/// Compiles and runs a case on `threads` threads; the outputs are in `problem`.
+static void run(const attn::Kernel &kernel, Problem &problem, int64_t threads) {
+  std::vector<attn::Argument> inputs;
+  std::vector<attn::MutableTensorView> outputs;
+  for (auto &input : problem.inputs)
+    inputs.push_back(input->view());
+  for (auto &output : problem.outputs)
+    outputs.push_back(output->view());
+  auto report = kernel.run(inputs, outputs, attn::RunOptions().threads(threads));
+  ASSERT_TRUE(report.ok()) << report.error().str();
+}
+
+static void checkAgainstReference(const attn::Module &module, Problem &problem) {
+  std::vector<attn::Argument> inputs;
+  std::vector<attn::TensorView> outputs;
+  for (auto &input : problem.inputs)
+    inputs.push_back(input->view());
+  for (auto &output : problem.outputs)
+    outputs.push_back(output->view());
+  auto comparisons = module.check("attention", inputs, outputs);
+  ASSERT_TRUE(comparisons.ok()) << comparisons.error().str();
+  for (size_t k = 0; k < comparisons->size(); ++k)
+    EXPECT_TRUE((*comparisons)[k].pass) << "result " << k << ": " << (*comparisons)[k].message;
+  for (auto *buffers : {&problem.inputs, &problem.outputs})
+    for (size_t k = 0; k < buffers->size(); ++k)
+      EXPECT_TRUE((*buffers)[k]->guardsIntact()) << "memory around buffer " << k << " was written";
+}
+
+static void runCase(const Case &c, int64_t threads) {
+  SCOPED_TRACE(title(c));
+  Problem problem = build(c);
+  auto module = attn::Module::parse(problem.text, "grid.mlir");
+  ASSERT_TRUE(module.ok()) << module.error().str() << "\n" << problem.text;
+  auto kernel = module->compile("attention", attn::Target::host(), problem.options);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().str() << "\n" << problem.text;
+  run(*kernel, problem, threads);
+  if (!testing::Test::HasFatalFailure())
+    checkAgainstReference(*module, problem);
+}
+
+static uint64_t fromEnvironment(const char *name, uint64_t fallback) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 0) : fallback;
+}
+
+class Grid : public testing::TestWithParam<unsigned> {};
+
+/// The cases in this many parts, so that a failing part names a few and lit can run them side by side.
+static constexpr unsigned kParts = 8;
+
+TEST_P(Grid, AgreesWithTheReference) {
+  uint64_t seed = fromEnvironment("ATTN_GRID_SEED", 20);
+  int64_t count = fromEnvironment("ATTN_GRID_SAMPLE", 0);
+  std::vector<Case> cases = count ? sample(seed, count) : pairwise(seed);
+  std::cout << "seed " << seed << ", " << cases.size() << " cases, part " << GetParam() << " of " << kParts << "\n";
+  for (size_t k = GetParam(); k < cases.size(); k += kParts)
+    runCase(cases[k], /*threads=*/1 + k % 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairwise, Grid, testing::Range(0u, kParts));
