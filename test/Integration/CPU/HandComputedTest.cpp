@@ -270,7 +270,7 @@ TEST(HandComputed, AMaskWinsOverTheScore) {
   attn::Kernel kernel = compile(program("score(%x, %b, %h, %i, %j) {\n"
                                         "  %t = tensor.extract %s[%j] : tensor<?xf32>\n  attn.yield %t : f32 }\n"
                                         "where(%b, %h, %i, %j) {\n  %n = arith.constant 3 : index\n"
-                                        "  %k = arith.cmpi slt, %j, %n : index\n  attn.yield %k : i1 }",
+                                        "  %keep = arith.cmpi slt, %j, %n : index\n  attn.yield %keep : i1 }",
                                         "%s: tensor<?xf32>"));
   Trial run({1, 1, 1, 2, 6, 1, 1});
   run.v = {1, 1, 1, 9, 9, 9};
