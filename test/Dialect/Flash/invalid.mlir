@@ -142,7 +142,7 @@ func.func @update_max_types(%a: !flash.rows<4, f32>, %b: !flash.rows<8, f32>) {
 
 func.func @weights_rows(%s: !flash.scores<8 x 16, f32>, %r: !flash.rows<4, f32>, %n: index) {
   // expected-error @below {{'flash.weights' op expects its tiles to have the same rows, but got '!flash.scores<8 x 16, f32>' and '!flash.rows<4, f32>'}}
-  %w, %l = flash.weights %s, %r, %r, %r keys %n : !flash.scores<8 x 16, f32>, !flash.rows<4, f32>
+  %w, %l = flash.weights %s, %r, %r, %r rows %n keys %n : !flash.scores<8 x 16, f32>, !flash.rows<4, f32>
   return
 }
 
@@ -150,7 +150,7 @@ func.func @weights_rows(%s: !flash.scores<8 x 16, f32>, %r: !flash.rows<4, f32>,
 
 func.func @accumulate_value_dim(%o: !flash.acc<4 x 6, f32>, %r: !flash.rows<4, f32>, %w: !flash.scores<4 x 16, f32>, %v: memref<2x4x5x7xf16>, %n: index) {
   // expected-error @below {{'flash.accumulate' op expects value and its tile to share valueDim, but got 7 and 6}}
-  %p = flash.accumulate %o, %r, %w, %v[%n, %n, %n] keys %n : !flash.acc<4 x 6, f32>, !flash.rows<4, f32>, !flash.scores<4 x 16, f32>, memref<2x4x5x7xf16>
+  %p = flash.accumulate %o, %r, %w, %v[%n, %n, %n] rows %n keys %n : !flash.acc<4 x 6, f32>, !flash.rows<4, f32>, !flash.scores<4 x 16, f32>, memref<2x4x5x7xf16>
   return
 }
 
@@ -158,7 +158,7 @@ func.func @accumulate_value_dim(%o: !flash.acc<4 x 6, f32>, %r: !flash.rows<4, f
 
 func.func @accumulate_rows(%o: !flash.acc<4 x 6, f32>, %r: !flash.rows<4, f32>, %w: !flash.scores<8 x 16, f32>, %v: memref<2x4x5x6xf16>, %n: index) {
   // expected-error @below {{'flash.accumulate' op expects its tiles to have the same rows, but got '!flash.acc<4 x 6, f32>' and '!flash.scores<8 x 16, f32>'}}
-  %p = flash.accumulate %o, %r, %w, %v[%n, %n, %n] keys %n : !flash.acc<4 x 6, f32>, !flash.rows<4, f32>, !flash.scores<8 x 16, f32>, memref<2x4x5x6xf16>
+  %p = flash.accumulate %o, %r, %w, %v[%n, %n, %n] rows %n keys %n : !flash.acc<4 x 6, f32>, !flash.rows<4, f32>, !flash.scores<8 x 16, f32>, memref<2x4x5x6xf16>
   return
 }
 

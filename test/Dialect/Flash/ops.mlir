@@ -9,8 +9,8 @@
 // CHECK: } where(%{{.+}}, %{{.+}}, %[[I:.+]], %[[J:.+]]) {
 // CHECK: } : !flash.query<16 x ?, f32>, memref<2x2x?x?xf16> -> !flash.scores<16 x 32, f32>, !flash.rows<16, f32>
 // CHECK: %[[M:.+]], %[[A:.+]] = flash.update_max %{{.+}}, %[[TM]] : !flash.rows<16, f32>
-// CHECK: %[[W:.+]], %[[L:.+]] = flash.weights %[[S]], %[[M]], %{{.+}}, %[[A]] keys %{{.+}} : !flash.scores<16 x 32, f32>, !flash.rows<16, f32>
-// CHECK: %[[ACC:.+]] = flash.accumulate %{{.+}}, %[[A]], %[[W]], %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] keys %{{.+}} : !flash.acc<16 x ?, f32>, !flash.rows<16, f32>, !flash.scores<16 x 32, f32>, memref<2x2x?x?xf16>
+// CHECK: %[[W:.+]], %[[L:.+]] = flash.weights %[[S]], %[[M]], %{{.+}}, %[[A]] rows %{{.+}} keys %{{.+}} : !flash.scores<16 x 32, f32>, !flash.rows<16, f32>
+// CHECK: %[[ACC:.+]] = flash.accumulate %{{.+}}, %[[A]], %[[W]], %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} keys %{{.+}} : !flash.acc<16 x ?, f32>, !flash.rows<16, f32>, !flash.scores<16 x 32, f32>, memref<2x2x?x?xf16>
 // CHECK: flash.store %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} : !flash.acc<16 x ?, f32>, !flash.rows<16, f32>, memref<2x4x?x?xf16>
 // CHECK: flash.store_lse %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} : !flash.rows<16, f32>, memref<2x4x?xf32>
 func.func @loop(%query: memref<2x4x?x?xf16>, %key: memref<2x2x?x?xf16>, %value: memref<2x2x?x?xf16>,
@@ -32,8 +32,8 @@ func.func @loop(%query: memref<2x4x?x?xf16>, %key: memref<2x2x?x?xf16>, %value: 
       attn.yield %keep : i1
     } : !flash.query<16 x ?, f32>, memref<2x2x?x?xf16> -> !flash.scores<16 x 32, f32>, !flash.rows<16, f32>
     %m1, %a = flash.update_max %m, %tm : !flash.rows<16, f32>
-    %w, %l1 = flash.weights %s, %m1, %l, %a keys %keys : !flash.scores<16 x 32, f32>, !flash.rows<16, f32>
-    %o1 = flash.accumulate %o, %a, %w, %value[%b, %hk, %j0] keys %keys
+    %w, %l1 = flash.weights %s, %m1, %l, %a rows %rows keys %keys : !flash.scores<16 x 32, f32>, !flash.rows<16, f32>
+    %o1 = flash.accumulate %o, %a, %w, %value[%b, %hk, %j0] rows %rows keys %keys
         : !flash.acc<16 x ?, f32>, !flash.rows<16, f32>, !flash.scores<16 x 32, f32>, memref<2x2x?x?xf16>
     scf.yield %m1, %l1, %o1 : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
   }
