@@ -17,7 +17,8 @@ int main() {
   if (!kernel)
     return std::cerr << kernel.error().str() << "\n", 1;
 
-  std::vector<float> q(8 * 100 * 64, 0.5f), k = q, v(q.size(), 2.0f), out(q.size()); // your own memory, strided if you like
+  std::vector<float> q(8 * 100 * 64, 0.5f), k = q, v(q.size(), 2.0f),
+                                            out(q.size()); // your own memory, strided if you like
   const std::vector<int64_t> shape = {1, 8, 100, 64};
   auto run = kernel->run({attn::view(q, shape), attn::view(k, shape), attn::view(v, shape)}, {attn::view(out, shape)},
                          attn::RunOptions().threads(2));
