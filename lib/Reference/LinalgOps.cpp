@@ -40,6 +40,14 @@ struct BoundOperand {
   SmallVector<int64_t> strides;
 };
 
+/// Where an operand is in its tensor, while the innermost loop runs.
+struct Cursor {
+  const BoundOperand *operand;
+  /// The elements that are read and written; null for an input.
+  Scalar *output;
+  int64_t position, step;
+};
+
 /// A compiled linalg op.
 struct Loops {
   Operation *op;
@@ -56,8 +64,10 @@ struct Loops {
   std::optional<SmallVector<int64_t>> getShape(Frame &frame) const;
   bool bind(Frame &frame, const Operand &operand, ArrayRef<int64_t> shape, BoundOperand &bound) const;
   std::optional<int64_t> locate(Frame &frame, const BoundOperand &bound, ArrayRef<int64_t> index) const;
-  bool runRange(Frame &frame, ArrayRef<BoundOperand> bound, ArrayRef<Tensor *> outputs, SmallVector<int64_t> shape,
+  bool runRange(Frame &frame, ArrayRef<BoundOperand> bound, ArrayRef<Tensor *> outputs, ArrayRef<int64_t> shape,
                 int64_t begin, int64_t end) const;
+  bool runInnermost(Frame &frame, ArrayRef<BoundOperand> bound, ArrayRef<Tensor *> outputs,
+                    MutableArrayRef<int64_t> index, int64_t begin, int64_t end) const;
 };
 
 } // namespace
@@ -185,36 +195,71 @@ std::optional<int64_t> Loops::locate(Frame &frame, const BoundOperand &bound, Ar
   return position;
 }
 
-/// Runs the part [begin, end) of the outermost loop (all of it where there is no loop).
-bool Loops::runRange(Frame &frame, ArrayRef<BoundOperand> bound, ArrayRef<Tensor *> outputs, SmallVector<int64_t> shape,
-                     int64_t begin, int64_t end) const {
-  if (!shape.empty())
-    shape.front() = end;
-  if (llvm::is_contained(shape, 0) || begin >= end)
-    return true;
-  SmallVector<int64_t> index(shape.size(), 0), positions(bound.size(), 0);
-  if (!shape.empty())
-    index.front() = begin;
-  do {
-    for (auto [slot, value] : llvm::zip_equal(loopIndices, index))
-      frame.scalars[slot].integer = value;
-    for (auto [k, operand] : llvm::enumerate(bound)) {
-      if (!operand.tensor) {
-        frame.scalars[operand.operand->element] = frame.scalars[operand.operand->slot.index];
-        continue;
+/// All points of the innermost loop; index names the outer ones. Where the map is linear, an element is one step behind
+/// the one before.
+bool Loops::runInnermost(Frame &frame, ArrayRef<BoundOperand> bound, ArrayRef<Tensor *> outputs,
+                         MutableArrayRef<int64_t> index, int64_t begin, int64_t end) const {
+  SmallVector<Cursor> cursors;
+  for (auto [k, operand] : llvm::enumerate(bound)) {
+    if (!operand.tensor) {
+      frame.scalars[operand.operand->element] = frame.scalars[operand.operand->slot.index];
+      continue;
+    }
+    Cursor cursor{&operand, k < numInputs ? nullptr : outputs[k - numInputs]->data.data(), 0, 0};
+    if (operand.isLinear) {
+      std::optional<int64_t> first = locate(frame, operand, index);
+      cursor.position = *first;
+      cursor.step = index.empty() ? 0 : operand.strides.back();
+    }
+    cursors.push_back(cursor);
+  }
+  ArrayRef<Cursor> outputCursors = ArrayRef<Cursor>(cursors).take_back(outputs.size());
+  for (int64_t inner = begin; inner < end; ++inner) {
+    if (!index.empty()) {
+      index.back() = inner;
+      frame.scalars[loopIndices.back()].integer = inner;
+    }
+    for (Cursor &cursor : cursors) {
+      if (!cursor.operand->isLinear) {
+        std::optional<int64_t> position = locate(frame, *cursor.operand, index);
+        if (!position)
+          return false;
+        cursor.position = *position;
       }
-      std::optional<int64_t> position = locate(frame, operand, index);
-      if (!position)
-        return false;
-      positions[k] = *position;
-      const Tensor &source = k < numInputs ? *operand.tensor : *outputs[k - numInputs];
-      frame.scalars[operand.operand->element] = source.data[*position];
+      const Scalar *source = cursor.output ? cursor.output : cursor.operand->tensor->data.data();
+      frame.scalars[cursor.operand->operand->element] = source[cursor.position];
     }
     if (!body.program.run(frame))
       return false;
-    for (auto [k, output] : llvm::enumerate(outputs))
-      output->data[positions[numInputs + k]] = frame.scalars[body.yields[k].index];
-  } while (nextIndex(index, shape));
+    for (size_t k = 0; k < outputCursors.size(); ++k)
+      outputCursors[k].output[outputCursors[k].position] = frame.scalars[body.yields[k].index];
+    for (Cursor &cursor : cursors)
+      cursor.position += cursor.step;
+  }
+  return true;
+}
+
+/// Runs the part [begin, end) of the outermost loop (all of it where there is no loop).
+bool Loops::runRange(Frame &frame, ArrayRef<BoundOperand> bound, ArrayRef<Tensor *> outputs, ArrayRef<int64_t> shape,
+                     int64_t begin, int64_t end) const {
+  if (llvm::is_contained(shape, 0) || begin >= end)
+    return true;
+  SmallVector<int64_t> index(shape.size(), 0);
+  if (shape.size() <= 1) {
+    if (!shape.empty())
+      index.front() = begin;
+    return runInnermost(frame, bound, outputs, index, begin, shape.empty() ? begin + 1 : end);
+  }
+  SmallVector<int64_t> outer = llvm::to_vector(shape.drop_back());
+  outer.front() = end;
+  index.front() = begin;
+  do {
+    for (size_t loop = 0; loop + 1 < shape.size(); ++loop)
+      frame.scalars[loopIndices[loop]].integer = index[loop];
+    index.back() = 0;
+    if (!runInnermost(frame, bound, outputs, index, 0, shape.back()))
+      return false;
+  } while (nextIndex(MutableArrayRef<int64_t>(index).drop_back(), outer));
   return true;
 }
 

@@ -326,8 +326,8 @@ TEST_F(ReferenceAttentionTest, IndexOutOfBoundsIsClampedAndReported) {
 TEST_F(ReferenceAttentionTest, UndefinedRegionIsAnErrorForDroppedKeysToo) {
   auto text = attention(R"(masks(causal<top_left>) score(%s, %b, %h, %i, %j) {
       %large = arith.constant 1.0e30 : f32
-      %k = arith.index_cast %j : index to i32
-      %x = arith.sitofp %k : i32 to f32
+      %position = arith.index_cast %j : index to i32
+      %x = arith.sitofp %position : i32 to f32
       %y = arith.mulf %x, %large : f32
       %r = arith.fptosi %y : f32 to i32
       attn.yield %s : f32

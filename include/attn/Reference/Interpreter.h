@@ -5,6 +5,10 @@
 // around them. It is the oracle of the tests, so it is written as plain loops over the definitions and shares nothing
 // with the lowering; the named masks and score functions have formulas of their own here too.
 //
+// Supported: attn.attention (but dropout), matmul, mask, softmax; func.call; scf.for, if, while; cf.assert; arith and
+// math on scalars and tensors; tensor but scatter, bitcast, rank and parallel_insert_slice; every linalg op with a body,
+// and linalg.softmax. Functions have one block; types are scalars and ranked tensors of at most 64 bits an element.
+//
 // Two precisions:
 // * exact (the default): element types count at the inputs alone. Everything after is f64, and no intermediate float
 //   is rounded to f32 or below, except where arith.truncf says so. Integers wrap at their width.
