@@ -6,17 +6,18 @@
 //   checks of what only the run knows (flash.require)
 //   scf.forall (b, h, tile of queries) {
 //     load_query, init
-//     scf.for over kv tiles { scores, update_max, weights, accumulate }
+//     scf.for over kv tiles { scores, update_max, weights, accumulate }      one loop, or three: masked, full, masked
 //     store, store_lse
 //     scf.for over kv tiles { scores, store_weights }          only if the weights are asked for
 //   }
 //
 // as in arXiv:2307.08691, algorithm 1. kv tiles lie on the fixed grid n * tileKv, so that where the loop starts and ends
-// changes no bit. Which kv tiles are visited is decided by kvRange alone.
+// changes no bit. Which kv tiles are visited is decided by KvLoops.h alone.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AttentionParts.h"
+#include "KvLoops.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "attn/Target/TargetDescription.h"
@@ -24,6 +25,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 
 #define DEBUG_TYPE "convert-attn-to-flash"
 
@@ -38,12 +40,6 @@ using namespace attn::flash;
 
 namespace {
 
-/// The keys that a tile of queries visits: [first, end), first on the kv grid. Everything outside is dropped by every
-/// row of the tile.
-struct KvRange {
-  Value first, end;
-};
-
 /// The loop-carried state of the online softmax.
 struct SoftmaxState {
   Value max, sum, acc;
@@ -53,16 +49,26 @@ struct SoftmaxState {
 class TiledAttention {
 public:
   TiledAttention(ImplicitLocOpBuilder &builder, AttentionOp op, const TileSizes &tiles)
-      : b(builder), op(op), parts(builder, op), scoreType(op.getScoreType()), tiles(tiles) {}
+      : b(builder), op(op), parts(builder, op), scoreType(op.getScoreType()), tiles(tiles),
+        mask(analyzeClamped()) {
+    isSplit = isSplitWorthwhile(op.getMaskRegion(), mask);
+    emitMaskRemark(op, mask, tiles, isSplit);
+  }
 
   void build();
 
 private:
+  /// Captured loads are clamped first: bounds may be built from them.
+  MaskRanges analyzeClamped() {
+    parts.clampCapturedLoads();
+    return analyzeAttentionMask(op);
+  }
   void buildTile(ValueRange indices);
-  KvRange kvRange(Value batch);
-  ScoresOp buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys);
-  SoftmaxState buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, const SoftmaxState &state);
-  SoftmaxState buildKvLoop(const KvRange &range, const SoftmaxState &start);
+  KvRange buildRange(Value kvEnd);
+  ScoresOp buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked);
+  SoftmaxState buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked, const SoftmaxState &state);
+  SoftmaxState buildKvLoop(Value first, Value last, Value end, bool isMasked, const SoftmaxState &start);
+  SoftmaxState buildKvLoops(const KvRange &range, const SoftmaxState &start);
   void buildWeights(const KvRange &range, const SoftmaxState &final);
 
   RowsType rowsType() { return RowsType::get(b.getContext(), tiles.queryRows, scoreType); }
@@ -74,42 +80,64 @@ private:
   AttentionParts parts;
   Type scoreType;
   TileSizes tiles;
+  MaskRanges mask;
+  /// Whether full tiles have a loop of their own.
+  bool isSplit = false;
   /// Of the tile that is being built: its indices, its first query, how many queries it has, its query tile.
   Value batch, head, kvHead, i0, rows, query;
 };
 
 } // namespace
 
-/// No mask is looked into yet: every tile up to the logical end is visited.
-KvRange TiledAttention::kvRange(Value batch) { return {constant(0), parts.kvEnd(b, batch)}; }
+KvRange TiledAttention::buildRange(Value kvEnd) {
+  Value lastRow = arith::SubIOp::create(b, arith::AddIOp::create(b, i0, rows), constant(1));
+  auto uniformOf = [&](Value value) { return parts.buildUniform(b, value, batch, head); };
+  auto bound = [&](const Bound &bound) { return bound.build(b, i0, lastRow, uniformOf); };
+  return buildKvRange(b, mask, isSplit, kvEnd, tiles.kvTile, bound);
+}
 
-ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys) {
+ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked) {
   auto scores = ScoresOp::create(b, scoresType(), rowsType(), query, parts.key, batch, head, kvHead, i0, j0, rows, keys);
-  parts.cloneRegion(op.getScoreRegion(), scores.getScoreRegion());
-  parts.cloneRegion(op.getMaskRegion(), scores.getMaskRegion());
+  IRMapping mapping;
+  op.getScoreRegion().cloneInto(&scores.getScoreRegion(), mapping);
+  if (isMasked)
+    op.getMaskRegion().cloneInto(&scores.getMaskRegion(), mapping);
   return scores;
 }
 
-SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, const SoftmaxState &state) {
-  ScoresOp scores = buildScores(b, j0, keys);
+SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked,
+                                       const SoftmaxState &state) {
+  ScoresOp scores = buildScores(b, j0, keys, isMasked);
   auto update = UpdateMaxOp::create(b, rowsType(), rowsType(), state.max, scores.getRowMax());
-  auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum, update.getRescale(), rows, keys);
-  auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(), parts.value, batch, kvHead,
-                                  j0, rows, keys);
+  auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum,
+                                   update.getRescale(), rows, keys);
+  auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(),
+                                  parts.value, batch, kvHead, j0, rows, keys);
   return {update.getNewMax(), weights.getNewSum(), acc.getResult()};
 }
 
-SoftmaxState TiledAttention::buildKvLoop(const KvRange &range, const SoftmaxState &start) {
+/// kv tiles from `first` to `last`; keys at and behind `end` take no part.
+SoftmaxState TiledAttention::buildKvLoop(Value first, Value last, Value end, bool isMasked, const SoftmaxState &start) {
   auto loop = scf::ForOp::create(
-      b, range.first, range.end, constant(tiles.kvTile), ValueRange{start.max, start.sum, start.acc},
+      b, first, last, constant(tiles.kvTile), ValueRange{start.max, start.sum, start.acc},
       [&](OpBuilder &nested, Location loc, Value j0, ValueRange carried) {
         ImplicitLocOpBuilder b(loc, nested);
-        Value keys = arith::MinSIOp::create(b, arith::SubIOp::create(b, range.end, j0),
-                                            arith::ConstantIndexOp::create(b, tiles.kvTile));
-        SoftmaxState next = buildStep(b, j0, keys, {carried[0], carried[1], carried[2]});
+        Value keys = arith::ConstantIndexOp::create(b, tiles.kvTile);
+        if (end)
+          keys = arith::MinSIOp::create(b, arith::SubIOp::create(b, end, j0), keys);
+        SoftmaxState next = buildStep(b, j0, keys, isMasked, {carried[0], carried[1], carried[2]});
         scf::YieldOp::create(b, ValueRange{next.max, next.sum, next.acc});
       });
   return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
+}
+
+SoftmaxState TiledAttention::buildKvLoops(const KvRange &range, const SoftmaxState &start) {
+  if (!isSplit)
+    return buildKvLoop(range.first, range.end, range.end, /*isMasked=*/true, start);
+  SoftmaxState head = buildKvLoop(range.first, range.firstFull, range.end, /*isMasked=*/true, start);
+  // Full tiles have every key: their size is constant.
+  SoftmaxState full = buildKvLoop(range.firstFull, range.lastFull, {}, /*isMasked=*/false, head);
+  return buildKvLoop(range.lastFull, range.end, range.end, /*isMasked=*/true, full);
 }
 
 /// Second pass over all keys: the final maximum and sum give the weights; tiles outside the range are 0.
@@ -122,7 +150,7 @@ void TiledAttention::buildWeights(const KvRange &range, const SoftmaxState &fina
         Value left = arith::MaxSIOp::create(b, arith::SubIOp::create(b, range.end, j0), index(0));
         Value keys = arith::MinSIOp::create(b, left, index(tiles.kvTile));
         Value all = arith::MinSIOp::create(b, arith::SubIOp::create(b, parts.kvLen, j0), index(tiles.kvTile));
-        ScoresOp scores = buildScores(b, j0, keys);
+        ScoresOp scores = buildScores(b, j0, keys, /*isMasked=*/true);
         StoreWeightsOp::create(b, scores.getScores(), final.max, final.sum, op.getWeights(), batch, head, i0, j0, rows,
                                keys, all);
         scf::YieldOp::create(b);
@@ -144,8 +172,8 @@ void TiledAttention::buildTile(ValueRange indices) {
   Value sink = op.getSink() ? readElement(b, op.getSink(), head) : Value();
   auto init = InitOp::create(b, rowsType(), rowsType(), accType, sink,
                              ShapedType::isDynamic(valueDim) ? parts.valueDim : Value());
-  KvRange range = kvRange(batch);
-  SoftmaxState final = buildKvLoop(range, {init.getMax(), init.getSum(), init.getAcc()});
+  KvRange range = buildRange(parts.kvEnd(b, batch));
+  SoftmaxState final = buildKvLoops(range, {init.getMax(), init.getSum(), init.getAcc()});
   StoreOp::create(b, final.acc, final.sum, parts.out, batch, head, i0, rows);
   if (op.getLse())
     StoreLseOp::create(b, final.max, final.sum, op.getLse(), batch, head, i0, rows);
