@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The lit suite. Run by tools/scripts/check, by `ninja check`, and on parts by `lit -v build/test/<folder>`.
 #
-# Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root.
+# Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build.
 # Features: x86-avx2, x86-avx512, shared-inputs, ptxas. `gpu` stays off until a device back end can be tested.
 
 import os
@@ -21,7 +21,7 @@ config.test_exec_root = config.attn_test_build_dir
 
 def add_tools():
     """Replaces each tool's name by its path, so that a test never takes a tool of the same name from PATH."""
-    own = ["attn-opt", "attn-run", "attn-compile", "attn-import", "attn-bench"]
+    own = ["attn-opt", "attn-run", "attn-compile", "attn-import", "attn-bench", "attn-lsp-server", "attn-example-jit"]
     llvm = ["FileCheck", "not", "count", "split-file", "mlir-opt", "mlir-translate", "llc", "opt"]
     for folder, tools in ((config.attn_tools_dir, own), (config.llvm_tools_dir, llvm)):
         for tool in tools:
@@ -67,6 +67,7 @@ def add_ptxas():
 
 
 config.substitutions.append(("%attn_root", config.attn_source_root))
+config.substitutions.append(("%attn_build", config.attn_build_root))
 add_tools()
 add_host_features()
 add_shared_inputs()

@@ -9,11 +9,13 @@ def ExpandNamedPass : Pass<"attn-expand-named"> {
   let summary = "Expand named masks and score functions into regions";
   let description = [{
     Rewrites `scores(...)` and `masks(...)` of `attn.attention` and `attn.mask` into operations at the front of their
-    score and mask regions, so that everything after has one mechanism to deal with. Sizes come from tensor.dim or
-    memref.dim in front of the op; where an operand broadcasts along a dynamic dimension, a run-time check that it is
-    1 or the full size is added (cf.assert).
+    score and mask regions, so that everything after has one mechanism to deal with. Named scores come first, in
+    written order, and the region goes on from their result; masks are anded with what the region yields. Sizes come
+    from tensor.dim or memref.dim in front of the op, where all that depends on no index stands. Where the types do not
+    settle that a captured operand has the full size (or is 1 where it may broadcast), a cf.assert checks it there.
 
-    Precondition: verified ops. Postcondition: no op has `scores` or `masks`. Nothing is skipped.
+    Precondition: verified ops. Postcondition: no op has `scores` or `masks`. Nothing is skipped; operations that the
+    regions held before are left as they are.
 
     Before: `masks(causal<top_left>)`. After (test/Transforms/attn-expand-named/doc-example.mlir):
     ```mlir

@@ -41,6 +41,18 @@ def FreeBuffersPass : Pass<"flash-free-buffers", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def CheckAllocationsPass : Pass<"flash-check-allocations", "::mlir::func::FuncOp"> {
+  let summary = "End the call where the size of a buffer overflows";
+  let description = [{
+    In front of every memref.alloc whose size in bytes may leave 63 bits goes a flash.require that it does not. Static
+    sizes that fit need none.
+
+    Precondition: no allocation in parallel loops (flash-outline-parallel has its own check).
+    Example: test/Transforms/flash-check-allocations/doc-example.mlir.
+  }];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect"];
+}
+
 def ExpandOpsPass : Pass<"flash-expand-ops", "::mlir::func::FuncOp"> {
   let summary = "Expand the ops that the LLVM conversion would turn into calls";
   let description = [{

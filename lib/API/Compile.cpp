@@ -181,8 +181,7 @@ static std::string describeCpu(const TargetDescription &target) {
 static Status dumpStages(const Compilation &compilation, const CompileOptions &options) {
   if (!options.dump())
     return {};
-  for (Stage stage :
-       {Stage::Graph, Stage::Tiled, Stage::Target, Stage::LlvmDialect, Stage::Llvm, Stage::Assembly}) {
+  for (Stage stage : {Stage::Graph, Stage::Tiled, Stage::Target, Stage::LlvmDialect, Stage::Llvm, Stage::Assembly}) {
     auto text = compilation.emit(stage);
     if (!text)
       return text.error();

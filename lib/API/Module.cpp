@@ -92,7 +92,10 @@ Status attn::checkSupported(const FunctionSignature &signature) {
 // Module
 //===----------------------------------------------------------------------===//
 
-Module::Impl::Impl() : context(compilerDialects(), mlir::MLIRContext::Threading::DISABLED) {}
+Module::Impl::Impl() : context(compilerDialects(), mlir::MLIRContext::Threading::DISABLED) {
+  // Messages name a place; the operation there, regions and all, would bury them.
+  context.printOpOnDiagnostic(false);
+}
 
 Result<const FunctionSignature *> Module::Impl::find(std::string_view name) const {
   std::string names;

@@ -35,10 +35,11 @@ static void addGraphPasses(OpPassManager &pm) {
   // way: cleanUp below does that once.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
-  // One mechanism for masks and scores, and linalg for what has no fused form.
+  // One mechanism for masks and scores, and linalg for what has no fused form, arith and math on tensors included.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createExpandNamedPass());
   functions.addPass(createConvertAttnToLinalgPass());
+  functions.addPass(createConvertElementwiseToLinalgPass());
   cleanUp(functions);
 }
 
@@ -70,6 +71,8 @@ static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
   // Constants must be known before outlining, which captures all else.
   cleanUp(functions);
   pm.addPass(flash::createOutlineParallelPass());
+  // Sizes multiply modulo 2^64 from here on.
+  pm.addNestedPass<func::FuncOp>(flash::createCheckAllocationsPass());
 }
 
 static void addMachinePasses(OpPassManager &pm) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Target/TileModel.h"
+#include <algorithm>
 
 using namespace attn;
 
@@ -19,7 +20,6 @@ TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &qu
   const int64_t lanes = target.vectorBits / query.scoreBits;
   const int64_t keys = 64 / blockRows * blockRows;
   const bool isSmallHead = isSmall(query.headDim) && isSmall(query.valueDim);
-  // A tile of several chunks reads a key or value tile from the cache once for all of them.
   const int64_t chunk = vectors * lanes;
   return {std::max<int64_t>(chunk, 64), chunk, isSmallHead ? 2 * keys : keys, blockRows};
 }

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 using namespace attn;
@@ -261,15 +262,22 @@ TEST(Compile, ParallelLoopWithScratch) {
       ASSERT_EQ(r[i * columns + j], j + 1);
 }
 
-TEST(Compile, ScratchThatOverflowsEndsTheCall) {
+TEST(Compile, SizesThatOverflowEndTheCall) {
   Compiled compiled = compile(R"(
-    func.func @huge(%n: index, %r: memref<1xf32>) {
+    func.func @scratch(%n: index, %r: memref<1xf32>) {
       %c0 = arith.constant 0 : index
-      scf.forall (%i) in (1) {
+      scf.forall (%i) in (2) {
         %buffer = memref.alloc(%n, %n) : memref<?x?xf32>
         %x = memref.load %buffer[%c0, %c0] : memref<?x?xf32>
         memref.store %x, %r[%c0] : memref<1xf32>
       }
+      return
+    }
+    func.func @temporary(%n: index, %r: memref<1xf32>) {
+      %c0 = arith.constant 0 : index
+      %buffer = memref.alloc(%n, %n) : memref<?x?xf32>
+      %x = memref.load %buffer[%c0, %c0] : memref<?x?xf32>
+      memref.store %x, %r[%c0] : memref<1xf32>
       return
     })");
   ASSERT_TRUE(compiled.jit) << compiled.error;
@@ -277,10 +285,16 @@ TEST(Compile, ScratchThatOverflowsEndsTheCall) {
   auto mr = vector(r);
   // 2^32 * 2^32 * 4 is 0 in 64 bits.
   int64_t n = int64_t(1) << 32;
-  attn_rt_call_result result = call(compiled.entry("huge"), {&n, &mr});
+  attn_rt_call_result result = call(compiled.entry("scratch"), {&n, &mr});
   EXPECT_EQ(result.code, ATTN_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(result.message,
                "the scratch memory of a parallel loop expects fewer than 2^63 bytes; use smaller sizes");
+  result = call(compiled.entry("temporary"), {&n, &mr});
+  EXPECT_EQ(result.code, ATTN_RT_INVALID_ARGUMENT);
+  EXPECT_STREQ(result.message, "a temporary buffer expects fewer than 2^63 bytes; use smaller sizes");
+  n = 3;
+  EXPECT_EQ(call(compiled.entry("scratch"), {&n, &mr}).code, ATTN_RT_OK);
+  EXPECT_EQ(call(compiled.entry("temporary"), {&n, &mr}).code, ATTN_RT_OK);
 }
 
 TEST(Compile, PrivateFunctionsAndCallsOfPublicOnes) {
@@ -299,14 +313,142 @@ TEST(Compile, PrivateFunctionsAndCallsOfPublicOnes) {
       %c = call @square(%b) : (tensor<3xf32>) -> tensor<3xf32>
       return %c : tensor<3xf32>
     })");
-  if (!compiled.jit)
-    GTEST_SKIP() << compiled.error;
+  ASSERT_TRUE(compiled.jit) << compiled.error;
   std::vector<float> a = {1, 2, 3}, r(3);
   auto ma = vector(a), mr = vector(r);
   ASSERT_EQ(call(compiled.entry("fourth"), {&ma, &mr}).code, ATTN_RT_OK);
   EXPECT_EQ(r, std::vector<float>({1, 16, 81}));
   ASSERT_EQ(call(compiled.entry("eighth"), {&ma, &mr}).code, ATTN_RT_OK);
   EXPECT_EQ(r, std::vector<float>({1, 256, 6561}));
+}
+
+/// The bits of a finite value rounded to bf16, to nearest even.
+uint16_t toBf16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+TEST(Compile, Bf16NeedsNoLibraryAndRoundsToNearestEven) {
+  Compiled compiled = compile(R"(
+    func.func @sum(%a: tensor<?xbf16>, %b: tensor<?xbf16>) -> tensor<?xbf16> {
+      %r = arith.addf %a, %b : tensor<?xbf16>
+      return %r : tensor<?xbf16>
+    })");
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  // 8 bits of significand: 257 and 259 are ties that go to 256 and 260.
+  std::vector<float> a = {256, 256, 1, -2.5f}, b = {1, 3, 0x1p-7f, 0.5f}, sums = {256, 260, 1 + 0x1p-7f, -2};
+  std::vector<uint16_t> bitsA, bitsB, expected, r(4);
+  for (int k = 0; k < 4; ++k) {
+    bitsA.push_back(toBf16(a[k]));
+    bitsB.push_back(toBf16(b[k]));
+    expected.push_back(toBf16(sums[k]));
+  }
+  auto view = [](std::vector<uint16_t> &data) {
+    return Buffer<uint16_t, 1>{data.data(), data.data(), 0, {static_cast<int64_t>(data.size())}, {1}};
+  };
+  auto ma = view(bitsA), mb = view(bitsB), mr = view(r);
+  attn_rt_call_result result = call(compiled.entry("sum"), {&ma, &mb, &mr});
+  ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
+  EXPECT_EQ(r, expected);
+}
+
+TEST(Compile, ScalarMathComesFromLibm) {
+  Compiled compiled = compile(R"(
+    func.func @functions(%x: f32) -> (f32, f32, f32) {
+      %a = math.erf %x : f32
+      %b = math.tanh %x : f32
+      %c = math.exp %x : f32
+      return %a, %b, %c : f32, f32, f32
+    })");
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  float x = 0.75f, values[3] = {};
+  Scalar<float> a = {values, values, 0}, b = {values, values, 1}, c = {values, values, 2};
+  ASSERT_EQ(call(compiled.entry("functions"), {&x, &a, &b, &c}).code, ATTN_RT_OK);
+  EXPECT_FLOAT_EQ(values[0], std::erf(0.75));
+  EXPECT_FLOAT_EQ(values[1], std::tanh(0.75));
+  EXPECT_FLOAT_EQ(values[2], std::exp(0.75));
+}
+
+TEST(Compile, RecursiveFunction) {
+  // The function calls itself on tensors: the exported form calls a private copy.
+  Compiled compiled = compile(R"(
+    func.func @doubled(%n: index, %a: tensor<2xf32>) -> tensor<2xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %done = arith.cmpi eq, %n, %c0 : index
+      %r = scf.if %done -> tensor<2xf32> {
+        scf.yield %a : tensor<2xf32>
+      } else {
+        %m = arith.subi %n, %c1 : index
+        %b = arith.addf %a, %a : tensor<2xf32>
+        %s = func.call @doubled(%m, %b) : (index, tensor<2xf32>) -> tensor<2xf32>
+        scf.yield %s : tensor<2xf32>
+      }
+      return %r : tensor<2xf32>
+    })");
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  int64_t n = 3;
+  std::vector<float> a = {1, 5}, r(2);
+  auto ma = vector(a), mr = vector(r);
+  attn_rt_call_result result = call(compiled.entry("doubled"), {&n, &ma, &mr});
+  ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
+  EXPECT_EQ(r, std::vector<float>({8, 40}));
+  EXPECT_EQ(a, std::vector<float>({1, 5}));
+}
+
+TEST(Compile, AttentionWithMaskAndOnesAsValues) {
+  // With ones as values a row is 1 where a key is kept, and exactly 0 where none is: queries below 2 keep nothing.
+  Compiled compiled = compile(R"(
+    func.func @attention(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, %v: tensor<?x?x?x?xf32>, %scale: f32)
+        -> tensor<?x?x?x?xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c3 = arith.constant 3 : index
+      %b = tensor.dim %q, %c0 : tensor<?x?x?x?xf32>
+      %h = tensor.dim %q, %c1 : tensor<?x?x?x?xf32>
+      %n = tensor.dim %q, %c2 : tensor<?x?x?x?xf32>
+      %e = tensor.dim %v, %c3 : tensor<?x?x?x?xf32>
+      %init = tensor.empty(%b, %h, %n, %e) : tensor<?x?x?x?xf32>
+      %out = attn.attention %q, %k, %v scale(%scale) where(%bb, %hh, %i, %j) {
+        %two = arith.constant 2 : index
+        %end = arith.subi %i, %two : index
+        %keep = arith.cmpi sle, %j, %end : index
+        attn.yield %keep : i1
+      } : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32> outs(%init : tensor<?x?x?x?xf32>)
+        -> tensor<?x?x?x?xf32>
+      return %out : tensor<?x?x?x?xf32>
+    })");
+  ASSERT_TRUE(compiled.jit) << compiled.error;
+  for (auto [batch, heads, queries, keys, size, width] :
+       {std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>(2, 3, 70, 150, 9, 5),
+        {1, 1, 1, 1, 1, 1},
+        {1, 2, 5, 0, 4, 3},
+        {0, 2, 5, 7, 4, 3}}) {
+    auto view = [](std::vector<float> &data, int64_t b, int64_t h, int64_t n, int64_t d) {
+      return Buffer<float, 4>{data.data(), data.data(), 0, {b, h, n, d}, {h * n * d, n * d, d, 1}};
+    };
+    std::vector<float> q(batch * heads * queries * size), k(batch * heads * keys * size),
+        v(batch * heads * keys * width, 1), r(batch * heads * queries * width, -1);
+    for (size_t n = 0; n < q.size(); ++n)
+      q[n] = std::sin(0.7f * n);
+    for (size_t n = 0; n < k.size(); ++n)
+      k[n] = std::cos(0.3f * n);
+    float scale = 0.5f;
+    auto mq = view(q, batch, heads, queries, size), mk = view(k, batch, heads, keys, size);
+    auto mv = view(v, batch, heads, keys, width), mr = view(r, batch, heads, queries, width);
+    attn_rt_call_result result = call(compiled.entry("attention"), {&mq, &mk, &mv, &scale, &mr});
+    ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
+    EXPECT_EQ(result.allocations, 0);
+    for (size_t n = 0; n < r.size(); ++n) {
+      int64_t query = n / width % queries;
+      if (query >= 2 && keys > 0)
+        ASSERT_FLOAT_EQ(r[n], 1) << n;
+      else
+        ASSERT_EQ(r[n], 0) << n;
+    }
+  }
 }
 
 TEST(Compile, ErrorsOfPassesComeBack) {

@@ -90,7 +90,7 @@ TEST(Npy, headers_are_numpys_own) {
   auto one = Array::create(DType::F32, {3});
   EXPECT_EQ(encodeNpy(*one).substr(10, 58), "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), } ");
   auto two = Array::create(DType::I8, {2, 3});
-  EXPECT_EQ(encodeNpy(*two).substr(10, 60), "{'descr': '|i1', 'fortran_order': False, 'shape': (2, 3), }");
+  EXPECT_EQ(encodeNpy(*two).substr(10, 59), "{'descr': '|i1', 'fortran_order': False, 'shape': (2, 3), }");
 }
 
 TEST(Npy, bf16_is_void_of_two_bytes_or_declared_uint16) {

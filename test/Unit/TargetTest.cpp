@@ -96,22 +96,24 @@ TileSizes choose(const TargetDescription &target, int64_t headDim, int64_t value
 
 TEST(TileModel, Avx512) {
   TileSizes tiles = choose(registers(512, 32, true), 64, 64);
-  EXPECT_EQ(tiles.queryRows, 4 * 512 / 32);
+  EXPECT_EQ(tiles.lanes, 4 * 512 / 32);
+  EXPECT_EQ(tiles.queryRows, 64);
   EXPECT_EQ(tiles.blockRows, 4);
   EXPECT_EQ(tiles.kvTile, 128);
 }
 
 TEST(TileModel, Avx2) {
   TileSizes tiles = choose(registers(256, 16, true), 64, 64);
-  EXPECT_EQ(tiles.queryRows, 2 * 256 / 32);
+  EXPECT_EQ(tiles.lanes, 2 * 256 / 32);
+  EXPECT_EQ(tiles.queryRows, 64);
   EXPECT_EQ(tiles.blockRows, 6);
   EXPECT_EQ(tiles.kvTile, 120);
   EXPECT_EQ(choose(registers(256, 16, true), 128, 64).kvTile, 60);
 }
 
 TEST(TileModel, F64HasHalfTheLanes) {
-  EXPECT_EQ(choose(registers(512, 32, true), 64, 64, 64).queryRows, 32);
-  EXPECT_EQ(choose(registers(128, 16, false), 64, 64, 64).queryRows, 4);
+  EXPECT_EQ(choose(registers(512, 32, true), 64, 64, 64).lanes, 32);
+  EXPECT_EQ(choose(registers(128, 16, false), 64, 64, 64).lanes, 4);
 }
 
 TEST(TileModel, LargeOrDynamicHeadsGetSmallerTiles) {
@@ -126,9 +128,10 @@ TEST(TileModel, BlocksFitTheRegisters) {
       for (bool hasFma : {false, true})
         for (unsigned scoreBits : {32, 64}) {
           TileSizes tiles = choose(registers(bits, count, hasFma), 64, 64, scoreBits);
-          int64_t vectors = tiles.queryRows * scoreBits / bits;
+          int64_t vectors = tiles.lanes * scoreBits / bits;
           EXPECT_LE(tiles.blockRows * vectors + vectors + 1 + !hasFma, count) << bits << " " << count << " " << hasFma;
           EXPECT_EQ(tiles.kvTile % tiles.blockRows, 0);
+          EXPECT_EQ(tiles.queryRows % tiles.lanes, 0);
         }
 }
 

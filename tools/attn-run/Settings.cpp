@@ -3,6 +3,7 @@
 
 #include "Settings.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -72,6 +73,17 @@ struct CommandLine {
 };
 
 } // namespace
+
+/// LLVM's libraries register hundreds of options of their own, some under the names above: they leave the command line,
+/// --help and --version aside.
+static void dropLibraryOptions() {
+  llvm::SmallVector<cl::Option *> dropped;
+  for (const auto &entry : cl::getRegisteredOptions())
+    if (!llvm::is_contained({"help", "help-list", "help-hidden", "help-list-hidden", "version"}, entry.first))
+      dropped.push_back(entry.second);
+  for (cl::Option *option : dropped)
+    option->removeArgument();
+}
 
 /// Splits "INDEX:rest". nullopt where there is no index.
 static std::optional<std::pair<size_t, std::string>> splitIndex(const std::string &text) {
@@ -153,6 +165,7 @@ static Status parseEmit(const std::string &text, Settings &settings) {
 }
 
 Result<Settings> tool::parseCommandLine(int argc, char **argv) {
+  dropLibraryOptions();
   CommandLine line;
   cl::HideUnrelatedOptions(line.category);
   cl::ParseCommandLineOptions(argc, argv, overview);

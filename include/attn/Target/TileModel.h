@@ -16,8 +16,9 @@ struct TileQuery {
   int64_t valueDim = -1;
 };
 
-/// Queries are lanes, so a tile row of the transposed tile is `queryRows` scores: a whole number of vectors. A register
-/// block is `blockRows` keys (or value columns) times `queryRows` queries of accumulators.
+/// Queries are lanes: a register block is `blockRows` keys (or value columns) times `lanes` queries of accumulators, a
+/// whole number of vectors. A tile has `queryRows` queries, a multiple of `lanes`, and is worked through in chunks of
+/// `lanes`: a tile of keys or values then comes from the cache once for all of them.
 struct TileSizes {
   int64_t queryRows;
   int64_t lanes;
@@ -27,7 +28,7 @@ struct TileSizes {
 
 /// Tile sizes for a CPU. Pure. Worked out from the registers that a block needs,
 ///   blockRows * v accumulators + v query vectors + 1 broadcast (+ 1 product without FMA) <= vectorRegisters,
-/// where v = queryRows * scoreBits / vectorBits:
+/// where v = lanes * scoreBits / vectorBits. queryRows is 64, or lanes where that is more.
 ///
 /// | registers | v x blockRows | needs | kvTile, head and value size <= 64 / larger or dynamic |
 /// |---|---|---|---|

@@ -340,16 +340,16 @@ void ProblemBuilder::addMask() {
     masks = "masks(boolean(%keep : " + typeOf({batch, 1, queryLen, kvLen}, "i1") + "))";
   } else if (mask == "dead-rows") { // every third row has no key
     maskRegion = "where(%b, %h, %i, %j) {\n"
-                 "      %c3 = arith.constant 3 : index\n      %r = arith.remui %i, %c3 : index\n"
-                 "      %c1 = arith.constant 1 : index\n      %k = arith.cmpi ne, %r, %c1 : index\n"
-                 "      attn.yield %k : i1\n    }";
+                 "      %c3 = arith.constant 3 : index\n      %rest = arith.remui %i, %c3 : index\n"
+                 "      %c1 = arith.constant 1 : index\n      %kept = arith.cmpi ne, %rest, %c1 : index\n"
+                 "      attn.yield %kept : i1\n    }";
   } else if (mask == "modular") {
     maskRegion = "where(%b, %h, %i, %j) {\n"
                  "      %c7 = arith.constant 7 : index\n      %c4 = arith.constant 4 : index\n"
                  "      %x = arith.muli %i, %c7 : index\n      %y = arith.addi %x, %j : index\n"
-                 "      %z = arith.addi %y, %h : index\n      %r = arith.remui %z, %c4 : index\n"
-                 "      %c0 = arith.constant 0 : index\n      %k = arith.cmpi ne, %r, %c0 : index\n"
-                 "      attn.yield %k : i1\n    }";
+                 "      %z = arith.addi %y, %h : index\n      %rest = arith.remui %z, %c4 : index\n"
+                 "      %c0 = arith.constant 0 : index\n      %kept = arith.cmpi ne, %rest, %c0 : index\n"
+                 "      attn.yield %kept : i1\n    }";
   } else if (mask == "table") { // documents: same number on both sides
     int64_t size = std::max<int64_t>(1, std::max(queryLen, kvLen));
     Buffer &document = addInput("%doc", {size}, "i32");
@@ -358,7 +358,7 @@ void ProblemBuilder::addMask() {
     std::string type = typeOf({size}, "i32");
     maskRegion = "where(%b, %h, %i, %j) {\n      %x = tensor.extract %doc[%i] : " + type +
                  "\n      %y = tensor.extract %doc[%j] : " + type +
-                 "\n      %k = arith.cmpi eq, %x, %y : i32\n      attn.yield %k : i1\n    }";
+                 "\n      %kept = arith.cmpi eq, %x, %y : i32\n      attn.yield %kept : i1\n    }";
   }
 }
 

@@ -53,8 +53,8 @@ attn::Kernel compile(const std::string &text, const attn::CompileOptions &option
 }
 
 /// Inputs (0 until set) and outputs (NaN until written) of one run.
-struct Run {
-  explicit Run(const Sizes &n)
+struct Trial {
+  explicit Trial(const Sizes &n)
       : n(n), q(n.batch * n.heads * n.queryLen * n.headDim), k(n.batch * n.kvHeads * n.kvLen * n.headDim),
         v(n.batch * n.kvHeads * n.kvLen * n.valueDim), out(n.batch * n.heads * n.queryLen * n.valueDim, kNaN),
         lse(n.batch * n.heads * n.queryLen, kNaN) {}
@@ -104,7 +104,7 @@ TEST(HandComputed, FullyMaskedRowIsZeroAnywhereInItsTile) {
                                         "  attn.yield %keep : i1 }",
                                         "%d: tensor<?xi1>"),
                                 attn::CompileOptions().tileQ(16).tileKv(16));
-  Run run({1, 1, 1, 48, 33, 4, 3});
+  Trial run({1, 1, 1, 48, 33, 4, 3});
   fillVaried(run.q, 1);
   fillVaried(run.k, 2);
   fill(run.v, 1);
@@ -136,7 +136,7 @@ TEST(HandComputed, WindowOfOnesIsConstantForEveryTile) {
     for (int64_t tileKv : {16, 32, 64, 128}) {
       attn::Kernel kernel = compile(program("masks(window<left = 10, right = 0, top_left>)"),
                                     attn::CompileOptions().tileQ(tileQ).tileKv(tileKv));
-      Run run({1, 1, 1, 640, 640, 8, 2});
+      Trial run({1, 1, 1, 640, 640, 8, 2});
       fill(run.q, 1);
       fill(run.k, 1);
       fill(run.v, 1);
@@ -149,7 +149,7 @@ TEST(HandComputed, WindowOfOnesIsConstantForEveryTile) {
 /// With equal scores and V = identity the output is the weights: 1 / number of kept keys.
 static void expectDiagonal(const char *diagonal, int64_t queryLen, int64_t kvLen, int64_t offset) {
   attn::Kernel kernel = compile(program(std::string("masks(causal<") + diagonal + ">)"));
-  Run run({1, 1, 1, queryLen, kvLen, 2, kvLen});
+  Trial run({1, 1, 1, queryLen, kvLen, 2, kvLen});
   for (int64_t j = 0; j < kvLen; ++j)
     run.v[j * kvLen + j] = 1;
   run(kernel);
@@ -170,7 +170,7 @@ TEST(HandComputed, IdentityShowsBothDiagonals) {
 
 TEST(HandComputed, SoftcapWithoutMaskKeepsOnes) {
   attn::Kernel kernel = compile(program("scores(softcap<1.0>)"));
-  Run run({1, 2, 1, 3, 65, 16, 2});
+  Trial run({1, 2, 1, 3, 65, 16, 2});
   fillVaried(run.q, 3);
   fillVaried(run.k, 4);
   fill(run.v, 1);
@@ -182,7 +182,7 @@ TEST(HandComputed, SoftcapWithoutMaskKeepsOnes) {
 TEST(HandComputed, VeryNegativeScoresAreOrdinary) {
   attn::Kernel kernel = compile(program(""));
   for (float score : {-120.0f, -2.45e5f}) {
-    Run run({1, 1, 1, 2, 33, 1, 1});
+    Trial run({1, 1, 1, 2, 33, 1, 1});
     fill(run.q, 1);
     fill(run.k, score);
     fill(run.v, 1);
@@ -198,7 +198,7 @@ TEST(HandComputed, TheLowestFiniteScoresGiveTheMean) {
     attn::Kernel kernel =
         compile(program(std::string("score(%x, %b, %h, %i, %j) {\n  %s = arith.constant ") + score +
                         " : f32\n  attn.yield %s : f32 }"));
-    Run run({1, 1, 1, 3, 40, 4, 1});
+    Trial run({1, 1, 1, 3, 40, 4, 1});
     double mean = 0;
     for (int64_t j = 0; j < 40; ++j)
       mean += (run.v[j] = static_cast<float>(j % 8)) / 40.0;
@@ -210,7 +210,7 @@ TEST(HandComputed, TheLowestFiniteScoresGiveTheMean) {
 
 TEST(HandComputed, NaNBehindTheLengthsReachesNothing) {
   attn::Kernel kernel = compile(program("kv_lengths(%n : tensor<?xi32>)", "%n: tensor<?xi32>"));
-  Run run({4, 1, 1, 5, 70, 3, 2});
+  Trial run({4, 1, 1, 5, 70, 3, 2});
   std::vector<int32_t> lengths = {0, 1, 33, 70};
   fillVaried(run.q, 5);
   for (int64_t b = 0; b < 4; ++b)
@@ -230,7 +230,7 @@ TEST(HandComputed, NaNBehindTheLengthsReachesNothing) {
 
 TEST(HandComputed, LengthsOutOfRangeAreRefused) {
   attn::Kernel kernel = compile(program("kv_lengths(%n : tensor<?xi32>)", "%n: tensor<?xi32>"));
-  Run run({2, 1, 1, 1, 4, 1, 1});
+  Trial run({2, 1, 1, 1, 4, 1, 1});
   for (int32_t bad : {-1, 5}) {
     std::vector<int32_t> lengths = {4, bad};
     auto report = kernel.run({attn::view(run.q, {2, 1, 1, 1}), attn::view(run.k, {2, 1, 4, 1}),
@@ -249,7 +249,7 @@ TEST(HandComputed, ANaNScoreReachesItsOwnRowAlone) {
                                           "  %t = tensor.extract %s[%i, %j] : tensor<?x?xf32>\n"
                                           "  attn.yield %t : f32 }",
                                           "%s: tensor<?x?xf32>"));
-    Run run({1, 1, 1, 20, 50, 1, 2});
+    Trial run({1, 1, 1, 20, 50, 1, 2});
     fill(run.v, 1);
     std::vector<float> scores(20 * 50, 0);
     for (int64_t row : {0, 13, 19})
@@ -270,9 +270,9 @@ TEST(HandComputed, AMaskWinsOverTheScore) {
   attn::Kernel kernel = compile(program("score(%x, %b, %h, %i, %j) {\n"
                                         "  %t = tensor.extract %s[%j] : tensor<?xf32>\n  attn.yield %t : f32 }\n"
                                         "where(%b, %h, %i, %j) {\n  %n = arith.constant 3 : index\n"
-                                        "  %k = arith.cmpi slt, %j, %n : index\n  attn.yield %k : i1 }",
+                                        "  %keep = arith.cmpi slt, %j, %n : index\n  attn.yield %keep : i1 }",
                                         "%s: tensor<?xf32>"));
-  Run run({1, 1, 1, 2, 6, 1, 1});
+  Trial run({1, 1, 1, 2, 6, 1, 1});
   run.v = {1, 1, 1, 9, 9, 9};
   std::vector<float> scores = {0, 0, 0, kNaN, kInf, 5};
   run(kernel, {attn::view(scores, {6})});
@@ -283,7 +283,7 @@ TEST(HandComputed, AMaskWinsOverTheScore) {
 TEST(HandComputed, GroupedHeadsMapByBlocks) {
   attn::Kernel kernel = compile(program(""));
   for (auto [heads, kvHeads] : {std::pair<int64_t, int64_t>(4, 2), std::pair<int64_t, int64_t>(28, 4)}) {
-    Run run({2, heads, kvHeads, 3, 5, 2, 1});
+    Trial run({2, heads, kvHeads, 3, 5, 2, 1});
     for (int64_t b = 0; b < 2; ++b)
       for (int64_t h = 0; h < kvHeads; ++h)
         for (int64_t j = 0; j < 5; ++j)
@@ -293,7 +293,7 @@ TEST(HandComputed, GroupedHeadsMapByBlocks) {
       for (int64_t h = 0; h < heads; ++h)
         EXPECT_NEAR(run.at(b, h, 1, 0), 10.0f * b + h / (heads / kvHeads), 20 * kFourUlp) << b << " " << h;
   }
-  Run wrong({1, 3, 2, 1, 1, 1, 1});
+  Trial wrong({1, 3, 2, 1, 1, 1, 1});
   auto report = kernel.run({attn::view(wrong.q, {1, 3, 1, 1}), attn::view(wrong.k, {1, 2, 1, 1}),
                             attn::view(wrong.v, {1, 2, 1, 1})},
                            {attn::view(wrong.out, {1, 3, 1, 1}), attn::view(wrong.lse, {1, 3, 1})});
@@ -305,7 +305,7 @@ TEST(HandComputed, GroupedHeadsMapByBlocks) {
 /// A sink of s beside one key of score 0 leaves the key 1 / (1 + e^s); -inf is none; alone it gives 0.
 TEST(HandComputed, SinksJoinTheDenominator) {
   attn::Kernel kernel = compile(program("sink(%s : tensor<?xf32>)", "%s: tensor<?xf32>"));
-  Run run({1, 3, 3, 1, 1, 1, 1});
+  Trial run({1, 3, 3, 1, 1, 1, 1});
   fill(run.v, 1);
   std::vector<float> sinks = {0, 1, -kInf};
   run(kernel, {attn::view(sinks, {3})});
@@ -313,7 +313,7 @@ TEST(HandComputed, SinksJoinTheDenominator) {
     EXPECT_NEAR(run.at(0, h, 0, 0), 1 / (1 + std::exp(sinks[h])), kFourUlp) << h;
     EXPECT_NEAR(run.lse[h], std::log1p(std::exp(sinks[h])), kFourUlp) << h;
   }
-  Run empty({1, 3, 3, 1, 0, 1, 1});
+  Trial empty({1, 3, 3, 1, 0, 1, 1});
   empty(kernel, {attn::view(sinks, {3})});
   for (int64_t h = 0; h < 3; ++h) {
     EXPECT_EQ(empty.at(0, h, 0, 0), 0.0f) << h;
@@ -322,7 +322,7 @@ TEST(HandComputed, SinksJoinTheDenominator) {
 }
 
 /// The formula, in double.
-static double expected(const Run &run, int64_t b, int64_t h, int64_t i, int64_t e) {
+static double expected(const Trial &run, int64_t b, int64_t h, int64_t i, int64_t e) {
   const Sizes &n = run.n;
   int64_t hk = h / (n.heads / n.kvHeads);
   double sum = 0, value = 0;
@@ -345,7 +345,7 @@ TEST(HandComputed, OneKernelServesEverySize) {
                        {0, 2, 1, 4, 4, 3, 3},     {2, 0, 0, 4, 4, 3, 3},   {2, 2, 1, 4, 4, 0, 3},
                        {2, 2, 1, 4, 4, 3, 0},     {1, 1, 1, 17, 127, 8, 9}, {1, 1, 1, 1, 1, 1, 1}};
   for (const Sizes &n : all) {
-    Run run(n);
+    Trial run(n);
     fillVaried(run.q, 6);
     fillVaried(run.k, 7);
     fillVaried(run.v, 8);
@@ -361,20 +361,20 @@ TEST(HandComputed, OneKernelServesEverySize) {
 
 TEST(HandComputed, BitsDoNotDependOnThreadsOrNeighbours) {
   attn::Kernel kernel = compile(program("masks(causal<bottom_right>)"));
-  Run one({2, 4, 2, 70, 90, 24, 16});
+  Trial one({2, 4, 2, 70, 90, 24, 16});
   fillVaried(one.q, 9);
   fillVaried(one.k, 10);
   fillVaried(one.v, 11);
   one(kernel, {}, 1);
   for (int64_t threads = 2; threads <= 8; ++threads) {
-    Run more = one;
+    Trial more = one;
     fill(more.out, kNaN);
     more(kernel, {}, threads);
     EXPECT_EQ(std::memcmp(more.out.data(), one.out.data(), one.out.size() * 4), 0) << threads;
     EXPECT_EQ(std::memcmp(more.lse.data(), one.lse.data(), one.lse.size() * 4), 0) << threads;
   }
   // Batch 1, head 3 (kv head 1) alone.
-  Run alone({1, 1, 1, 70, 90, 24, 16});
+  Trial alone({1, 1, 1, 70, 90, 24, 16});
   std::copy_n(one.q.begin() + (1 * 4 + 3) * 70 * 24, 70 * 24, alone.q.begin());
   std::copy_n(one.k.begin() + (1 * 2 + 1) * 90 * 24, 90 * 24, alone.k.begin());
   std::copy_n(one.v.begin() + (1 * 2 + 1) * 90 * 16, 90 * 16, alone.v.begin());

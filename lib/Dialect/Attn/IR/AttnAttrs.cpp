@@ -148,8 +148,8 @@ static LogicalResult verifyVector(function_ref<InFlightDiagnostic()> emitError, 
   if (shaped.getRank() != 1 || !isElement(shaped.getElementType()) ||
       failed(verifyCompatibleShape(shaped.getShape(), ArrayRef<int64_t>(size))))
     return emitError() << "expects the operand of '" << keyword << "' to have shape [" << dimName << " = "
-                       << (ShapedType::isDynamic(size) ? std::string("?") : std::to_string(size)) << "] of "
-                       << elements << ", but got " << type << " (C10)";
+                       << (ShapedType::isDynamic(size) ? std::string("?") : std::to_string(size)) << "] of " << elements
+                       << ", but got " << type << " (C10)";
   return success();
 }
 
@@ -183,8 +183,7 @@ static Value readBroadcast(ImplicitLocOpBuilder &builder, Value capture, const M
       index = constantIndex(builder, 0);
     else if (type.isDynamicDim(k))
       index = arith::MinSIOp::create(
-          builder, index,
-          arith::SubIOp::create(builder, getDimension(builder, capture, k), constantIndex(builder, 1)));
+          builder, index, arith::SubIOp::create(builder, getDimension(builder, capture, k), constantIndex(builder, 1)));
     indices.push_back(index);
   }
   return readElement(builder, capture, indices);
@@ -232,8 +231,8 @@ static ParseResult parseExtent(AsmParser &parser, StringRef word, SMLoc wordLoc,
   if (parser.parseEqual() || parser.parseInteger(extent))
     return failure();
   if (extent < 0)
-    return parser.emitError(loc, "expects '") << word << "' of a window to be at least 0, but got " << extent
-                                              << "; leave it out for no limit (C10)";
+    return parser.emitError(loc, "expects '")
+           << word << "' of a window to be at least 0, but got " << extent << "; leave it out for no limit (C10)";
   return success();
 }
 

@@ -148,8 +148,8 @@ LogicalResult attn::verifyModRegion(Operation *op, Region &region, Type score) {
   if (!yield)
     return op->emitOpError("expects its '") << name << "' region to end in attn.yield (C11)";
   if (yield.getValue().getType() != yields)
-    return yield.emitOpError("expects the '") << name << "' region to yield " << yields << ", but got "
-                                              << yield.getValue().getType() << " (C11)";
+    return yield.emitOpError("expects the '")
+           << name << "' region to yield " << yields << ", but got " << yield.getValue().getType() << " (C11)";
   for (Operation &inner : region.front().without_terminator()) {
     bool reads = isa<memref::LoadOp>(inner);
     if (inner.getNumRegions() || !(reads || isPure(&inner)))
@@ -205,9 +205,7 @@ AffineMap AttentionOp::getKeyMap() { return layoutOrIdentity(getKeyLayout(), get
 AffineMap AttentionOp::getValueMap() { return layoutOrIdentity(getValueLayout(), getContext()); }
 AffineMap AttentionOp::getOutMap() { return layoutOrIdentity(getOutLayout(), getContext()); }
 
-FloatType AttentionOp::getScoreType() {
-  return scoreTypeFor(cast<ShapedType>(getQuery().getType()).getElementType());
-}
+FloatType AttentionOp::getScoreType() { return scoreTypeFor(cast<ShapedType>(getQuery().getType()).getElementType()); }
 
 /// The size of an operand along a letter; 1 where the layout does not have it.
 static int64_t sizeAlong(Type type, AffineMap map, LayoutDim dim) {
@@ -256,8 +254,8 @@ static LogicalResult verifyElementTypes(AttentionOp op) {
       return op.emitOpError("expects query and ")
              << name << " to share one element type, but got " << query << " and " << element << " (C1)";
   if (op.getScale().getType() != op.getScoreType())
-    return op.emitOpError("expects scale to be ") << op.getScoreType() << " for " << query << " inputs, but got "
-                                                  << op.getScale().getType() << " (C9)";
+    return op.emitOpError("expects scale to be ")
+           << op.getScoreType() << " for " << query << " inputs, but got " << op.getScale().getType() << " (C9)";
   FloatAttr constant;
   if (matchPattern(op.getScale(), m_Constant(&constant)) && !constant.getValue().isFinite())
     return op.emitOpError("expects scale to be finite, but got ") << constant << " (C9)";
@@ -270,16 +268,16 @@ static LogicalResult verifyLayout(AttentionOp op, unsigned which, Type type, std
   auto shaped = cast<ShapedType>(type);
   if (!map) {
     if (shaped.getRank() != 4)
-      return op.emitOpError("expects ") << name << " without a layout to have rank 4, but got rank "
-                                        << shaped.getRank() << "; write layout(" << name << "(...)) (C2)";
+      return op.emitOpError("expects ") << name << " without a layout to have rank 4, but got rank " << shaped.getRank()
+                                        << "; write layout(" << name << "(...)) (C2)";
     return success();
   }
   if (map->getNumDims() != 4 || map->getNumSymbols())
-    return op.emitOpError("expects the layout of ") << name << " to be a map from 4 dimensions, but got " << AffineMapAttr::get(*map)
-                                                    << " (C2)";
+    return op.emitOpError("expects the layout of ")
+           << name << " to be a map from 4 dimensions, but got " << AffineMapAttr::get(*map) << " (C2)";
   if (map->getNumResults() != shaped.getRank())
-    return op.emitOpError("expects the layout of ") << name << " to name " << shaped.getRank()
-                                                    << " dimensions, but got " << map->getNumResults() << " (C2)";
+    return op.emitOpError("expects the layout of ")
+           << name << " to name " << shaped.getRank() << " dimensions, but got " << map->getNumResults() << " (C2)";
   unsigned seen[4] = {0, 0, 0, 0};
   for (auto [k, result] : llvm::enumerate(map->getResults())) {
     if (auto dim = dyn_cast<AffineDimExpr>(result)) {
@@ -288,13 +286,13 @@ static LogicalResult verifyLayout(AttentionOp op, unsigned which, Type type, std
     }
     auto constant = dyn_cast<AffineConstantExpr>(result);
     if (!constant)
-      return op.emitOpError("expects the layout of ") << name << " to hold letters and constants alone, but got "
-                                                      << AffineMapAttr::get(*map) << " (C2)";
+      return op.emitOpError("expects the layout of ")
+             << name << " to hold letters and constants alone, but got " << AffineMapAttr::get(*map) << " (C2)";
     int64_t size = shaped.getDimSize(k);
     if (constant.getValue() < 0 || (!ShapedType::isDynamic(size) && constant.getValue() >= size))
-      return op.emitOpError("expects position ") << constant.getValue() << " in the layout of " << name
-                                                 << " to be inside its dimension " << k << " of size "
-                                                 << sizeText(size) << " (C2)";
+      return op.emitOpError("expects position ")
+             << constant.getValue() << " in the layout of " << name << " to be inside its dimension " << k
+             << " of size " << sizeText(size) << " (C2)";
   }
   for (unsigned dim = 0; dim < 4; ++dim)
     if (seen[dim] > 1 || (dim >= kLengthDim && !seen[dim]))
@@ -308,8 +306,8 @@ static LogicalResult verifyShared(AttentionOp op, StringRef dim, StringRef first
                                   int64_t b, StringRef constraint) {
   if (fits(a, b))
     return success();
-  return op.emitOpError("expects ") << first << " and " << second << " to share " << dim << ", but got " << a
-                                    << " and " << b << " (" << constraint << ")";
+  return op.emitOpError("expects ") << first << " and " << second << " to share " << dim << ", but got " << a << " and "
+                                    << b << " (" << constraint << ")";
 }
 
 // attention (C3), (C4), (C5)
@@ -327,8 +325,8 @@ static LogicalResult verifySizes(AttentionOp op, const AttentionDims &dims) {
   if (ShapedType::isDynamic(dims.heads) || ShapedType::isDynamic(dims.kvHeads))
     return success();
   if (dims.kvHeads == 0 ? dims.heads != 0 : dims.heads % dims.kvHeads != 0)
-    return op.emitOpError("expects kvHeads to divide heads, but got ") << dims.kvHeads << " and " << dims.heads
-                                                                       << " (C5)";
+    return op.emitOpError("expects kvHeads to divide heads, but got ")
+           << dims.kvHeads << " and " << dims.heads << " (C5)";
   return success();
 }
 
@@ -359,15 +357,16 @@ static LogicalResult verifyOut(AttentionOp op, const AttentionDims &dims) {
   for (unsigned dim = 0; dim < 4; ++dim) {
     int64_t size = sizeAlong(out, op.getOutMap(), static_cast<LayoutDim>(dim));
     if (!fits(size, want[dim]))
-      return op.emitOpError("expects out to have ") << names[dim] << " = " << want[dim] << ", but got " << size
-                                                    << " (C6)";
+      return op.emitOpError("expects out to have ")
+             << names[dim] << " = " << want[dim] << ", but got " << size << " (C6)";
   }
   return success();
 }
 
 // attention (C7), (C8), (C12), (C13)
 static LogicalResult verifyOptionalOperands(AttentionOp op, const AttentionDims &dims) {
-  if (op.getLse() && failed(verifyResult(op, "lse", op.getLse().getType(), {dims.batch, dims.heads, dims.queryLen}, "C7")))
+  if (op.getLse() &&
+      failed(verifyResult(op, "lse", op.getLse().getType(), {dims.batch, dims.heads, dims.queryLen}, "C7")))
     return failure();
   if (op.getWeights() && failed(verifyResult(op, "weights", op.getWeights().getType(),
                                              {dims.batch, dims.heads, dims.queryLen, dims.kvLen}, "C8")))
@@ -377,8 +376,8 @@ static LogicalResult verifyOptionalOperands(AttentionOp op, const AttentionDims 
   if (Value lengths = op.getKvLengths())
     if (auto type = cast<ShapedType>(lengths.getType());
         failed(verifyCompatibleShape(type.getShape(), ArrayRef<int64_t>(dims.batch))))
-      return op.emitOpError("expects kv_lengths to have shape ") << shapeText(dims.batch) << ", but got "
-                                                                 << shapeText(type.getShape()) << " (C13)";
+      return op.emitOpError("expects kv_lengths to have shape ")
+             << shapeText(dims.batch) << ", but got " << shapeText(type.getShape()) << " (C13)";
   return success();
 }
 
@@ -394,8 +393,7 @@ static LogicalResult verifyCounts(AttentionOp op, const AttentionDims &dims) {
 LogicalResult AttentionOp::verify() {
   if (getDropout()) // (C16)
     return emitOpError("does not support dropout yet; remove it (C16)");
-  if (failed(verifyElementTypes(*this)) ||
-      failed(verifyLayout(*this, 0, getQuery().getType(), getQueryLayout())) ||
+  if (failed(verifyElementTypes(*this)) || failed(verifyLayout(*this, 0, getQuery().getType(), getQueryLayout())) ||
       failed(verifyLayout(*this, 1, getKey().getType(), getKeyLayout())) ||
       failed(verifyLayout(*this, 2, getValue().getType(), getValueLayout())) ||
       failed(verifyLayout(*this, 3, getOut().getType(), getOutLayout())))
@@ -455,7 +453,8 @@ LogicalResult MatmulOp::verify() {
   if (rhs.getElementType() != element) // (C3)
     return emitOpError("expects lhs and rhs to share one element type, but got ")
            << element << " and " << rhs.getElementType() << " (C3)";
-  if (failed(verifyOutElement(*this, out.getElementType(), element, "C3")) || failed(verifyElementCounts(*this, {"lhs", "rhs", "out"}, "C5"))) // (C5)
+  if (failed(verifyOutElement(*this, out.getElementType(), element, "C3")) ||
+      failed(verifyElementCounts(*this, {"lhs", "rhs", "out"}, "C5"))) // (C5)
     return failure();
   return verifyForm(*this, "C4");
 }
@@ -471,8 +470,7 @@ LogicalResult MaskOp::verify() {
   if (input.getRank() != 4) // (C1)
     return emitOpError("expects scores to have rank 4, but got rank ") << input.getRank() << " (C1)";
   auto out = cast<ShapedType>(getOut().getType());
-  if (failed(verifyCompatibleShape(input.getShape(), out.getShape())) ||
-      input.getElementType() != out.getElementType())
+  if (failed(verifyCompatibleShape(input.getShape(), out.getShape())) || input.getElementType() != out.getElementType())
     return emitOpError("expects out to have the shape and element type of scores, but got ")
            << out << " and " << input << " (C1)";
   AttentionDims dims;
@@ -481,8 +479,8 @@ LogicalResult MaskOp::verify() {
   dims.queryLen = known(input.getDimSize(2), out.getDimSize(2));
   dims.kvLen = known(input.getDimSize(3), out.getDimSize(3));
   dims.scoreType = scoreTypeFor(input.getElementType());
-  if (failed(verifyMods(*this, getMasksAttr(), /*masks=*/true, getMaskCaptures(), dims)) ||   // (C2)
-      failed(verifyElementCount(*this, "scores", input.getShape(), "C4"))) // (C4)
+  if (failed(verifyMods(*this, getMasksAttr(), /*masks=*/true, getMaskCaptures(), dims)) || // (C2)
+      failed(verifyElementCount(*this, "scores", input.getShape(), "C4")))                  // (C4)
     return failure();
   return verifyForm(*this, "C3");
 }
@@ -504,7 +502,7 @@ LogicalResult SoftmaxOp::verify() {
   if (axis < 0 || axis >= input.getRank()) // (C2)
     return emitOpError("expects 0 <= axis < rank = ") << input.getRank() << ", but got " << axis << " (C2)";
   if (failed(verifyOutElement(*this, out.getElementType(), input.getElementType(), "C4")) || // (C4)
-      failed(verifyElementCounts(*this, {"the input", "out"}, "C5"))) // (C5)
+      failed(verifyElementCounts(*this, {"the input", "out"}, "C5")))                        // (C5)
     return failure();
   return verifyForm(*this, "C3");
 }

@@ -23,8 +23,8 @@ static ParseResult parseRegionWithArguments(OpAsmParser &parser, Region &region,
     return failure();
   unsigned count = scoreType ? 5 : 4;
   if (arguments.size() != count)
-    return parser.emitError(loc, "expected ") << count << " region arguments (" << names << "), but got "
-                                              << arguments.size();
+    return parser.emitError(loc, "expected ")
+           << count << " region arguments (" << names << "), but got " << arguments.size();
   for (auto [k, argument] : llvm::enumerate(arguments))
     if (!argument.type)
       argument.type = scoreType && k == 0 ? scoreType : parser.getBuilder().getIndexType();
@@ -111,7 +111,7 @@ static ParseResult parseLayout(OpAsmParser &parser, unsigned which, AffineMapAtt
 
 /// `(query(b, i, h, d), key(...), value(...), out(...))`, any of them, in any order.
 ParseResult attn::parseLayouts(OpAsmParser &parser, AffineMapAttr &query, AffineMapAttr &key, AffineMapAttr &value,
-                                AffineMapAttr &out) {
+                               AffineMapAttr &out) {
   AffineMapAttr *layouts[] = {&query, &key, &value, &out};
   auto item = [&]() -> ParseResult {
     StringRef word;
@@ -129,8 +129,8 @@ ParseResult attn::parseLayouts(OpAsmParser &parser, AffineMapAttr &query, Affine
   return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item);
 }
 
-void attn::printLayouts(OpAsmPrinter &printer, Operation *, AffineMapAttr query, AffineMapAttr key,
-                         AffineMapAttr value, AffineMapAttr out) {
+void attn::printLayouts(OpAsmPrinter &printer, Operation *, AffineMapAttr query, AffineMapAttr key, AffineMapAttr value,
+                        AffineMapAttr out) {
   const AffineMapAttr layouts[] = {query, key, value, out};
   StringRef separator = "";
   printer << '(';
@@ -160,9 +160,9 @@ static ParseResult parseMods(OpAsmParser &parser, bool masks, ArrayAttr &mods,
     if (parser.parseKeyword(&word))
       return failure();
     auto unknown = [&] {
-      return parser.emitError(loc, "expected ")
-             << (masks ? "a mask (causal, window, prefix, boolean)" : "a score function (softcap, alibi, bias, additive)")
-             << ", but got '" << word << "'";
+      return parser.emitError(loc, "expected ") << (masks ? "a mask (causal, window, prefix, boolean)"
+                                                          : "a score function (softcap, alibi, bias, additive)")
+                                                << ", but got '" << word << "'";
     };
     FailureOr<NamedModInterface> parsed = parseMod(parser, word);
     if (failed(parsed))
@@ -197,23 +197,22 @@ static void printMods(OpAsmPrinter &printer, ArrayAttr mods, OperandRange captur
 }
 
 ParseResult attn::parseNamedScores(OpAsmParser &parser, ArrayAttr &mods,
-                                    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
-                                    SmallVectorImpl<Type> &types) {
+                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
+                                   SmallVectorImpl<Type> &types) {
   return parseMods(parser, /*masks=*/false, mods, captures, types);
 }
 
 void attn::printNamedScores(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures,
-                             TypeRange types) {
+                            TypeRange types) {
   printMods(printer, mods, captures, types);
 }
 
 ParseResult attn::parseNamedMasks(OpAsmParser &parser, ArrayAttr &mods,
-                                   SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
-                                   SmallVectorImpl<Type> &types) {
+                                  SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
+                                  SmallVectorImpl<Type> &types) {
   return parseMods(parser, /*masks=*/true, mods, captures, types);
 }
 
-void attn::printNamedMasks(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures,
-                            TypeRange types) {
+void attn::printNamedMasks(OpAsmPrinter &printer, Operation *, ArrayAttr mods, OperandRange captures, TypeRange types) {
   printMods(printer, mods, captures, types);
 }

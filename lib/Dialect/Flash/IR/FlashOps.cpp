@@ -83,9 +83,7 @@ static Type elementOf(Type type) {
 }
 
 /// T for an element type of memory.
-static Type wideFor(Type element) {
-  return element.isF64() ? element : Type(Float32Type::get(element.getContext()));
-}
+static Type wideFor(Type element) { return element.isF64() ? element : Type(Float32Type::get(element.getContext())); }
 
 /// All tiles have the rows of the first; all but query tiles have its element type.
 static LogicalResult verifyTiles(Operation *op, TypeRange tiles) {
@@ -113,8 +111,8 @@ static LogicalResult verifyView(Operation *op, StringRef name, MemRefType view, 
                                        << extent;
   if (wideFor(view.getElementType()) == wide)
     return success();
-  return op->emitOpError("expects ") << name << " to have elements that are calculated with in " << wide
-                                     << ", but got " << view.getElementType();
+  return op->emitOpError("expects ") << name << " to have elements that are calculated with in " << wide << ", but got "
+                                     << view.getElementType();
 }
 
 LogicalResult LoadQueryOp::verify() {
@@ -137,8 +135,8 @@ LogicalResult InitOp::verify() {
   bool dynamic = ShapedType::isDynamic(acc.getValueDim());
   if (dynamic == bool(getValueDim()))
     return success();
-  return emitOpError("expects value_dim ") << (dynamic ? "where" : "only where")
-                                           << " the extent of acc is dynamic, but got " << acc;
+  return emitOpError("expects value_dim ")
+         << (dynamic ? "where" : "only where") << " the extent of acc is dynamic, but got " << acc;
 }
 
 LogicalResult ScoresOp::verify() {

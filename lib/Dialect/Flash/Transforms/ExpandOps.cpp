@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExpandTrigonometry.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -78,6 +79,7 @@ static LogicalResult expandVectorMath(func::FuncOp function) {
   if (ops.empty())
     return success();
   RewritePatternSet patterns(function.getContext());
+  attn::flash::populateTrigonometryPatterns(patterns);
   populateMathPolynomialApproximationPatterns(patterns);
   math::populateExpansionPatterns(patterns, {"exp2"});
   GreedyRewriteConfig config;

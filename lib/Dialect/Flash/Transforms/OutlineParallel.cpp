@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SizeArithmetic.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,7 +23,6 @@
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
-#include "llvm/Support/CheckedArithmetic.h"
 
 namespace attn::flash {
 #define GEN_PASS_DEF_OUTLINEPARALLELPASS
@@ -32,67 +32,7 @@ namespace attn::flash {
 using namespace mlir;
 using namespace attn::flash;
 
-/// What the runtime aligns scratch to, in bytes; each buffer in it starts at a multiple.
-static constexpr int64_t kScratchAlignment = 64;
-
 namespace {
-
-/// Sums and products of sizes, at least 0, that remember whether one of them left 63 bits. Constants are folded.
-class SizeArithmetic {
-public:
-  explicit SizeArithmetic(ImplicitLocOpBuilder &builder) : builder(builder) {}
-
-  OpFoldResult multiply(OpFoldResult a, OpFoldResult b) {
-    if (auto x = getConstantIntValue(a), y = getConstantIntValue(b); x && y)
-      if (std::optional<int64_t> product = llvm::checkedMul(*x, *y))
-        return builder.getIndexAttr(*product);
-    if (isConstantIntValue(a, 1))
-      return b;
-    if (isConstantIntValue(b, 1))
-      return a;
-    auto product = arith::MulUIExtendedOp::create(builder, toValue(a), toValue(b));
-    Value zero = toValue(builder.getIndexAttr(0));
-    addFlag(arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, product.getHigh(), zero));
-    addFlag(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, product.getLow(), zero));
-    return OpFoldResult(product.getLow());
-  }
-
-  OpFoldResult add(OpFoldResult a, OpFoldResult b) {
-    if (auto x = getConstantIntValue(a), y = getConstantIntValue(b); x && y)
-      if (std::optional<int64_t> sum = llvm::checkedAdd(*x, *y))
-        return builder.getIndexAttr(*sum);
-    Value sum = arith::AddIOp::create(builder, toValue(a), toValue(b));
-    addFlag(arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, sum, toValue(builder.getIndexAttr(0))));
-    return sum;
-  }
-
-  /// The next multiple of kScratchAlignment. A sum near the limit has set the flag already, or wraps to below 0 here.
-  OpFoldResult align(OpFoldResult size) {
-    OpFoldResult padded = add(size, builder.getIndexAttr(kScratchAlignment - 1));
-    if (auto constant = getConstantIntValue(padded))
-      return builder.getIndexAttr(*constant / kScratchAlignment * kScratchAlignment);
-    return OpFoldResult(
-        arith::AndIOp::create(builder, toValue(padded), toValue(builder.getIndexAttr(-kScratchAlignment))).getResult());
-  }
-
-  Value toValue(OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size); }
-
-  /// Ends the call with `message` if anything overflowed up to here.
-  void require(StringRef message) {
-    if (!overflowed)
-      return;
-    Value yes = arith::ConstantOp::create(builder, builder.getBoolAttr(true));
-    RequireOp::create(builder, arith::XOrIOp::create(builder, overflowed, yes), builder.getStringAttr(message),
-                      ValueRange{});
-    overflowed = nullptr;
-  }
-
-private:
-  void addFlag(Value flag) { overflowed = overflowed ? Value(arith::OrIOp::create(builder, overflowed, flag)) : flag; }
-
-  ImplicitLocOpBuilder &builder;
-  Value overflowed;
-};
 
 /// A buffer of a parallel body and where it lies in the scratch, in bytes.
 struct ScratchBuffer {
@@ -105,8 +45,6 @@ struct ScratchBuffer {
 //===----------------------------------------------------------------------===//
 // Preparing the body
 //===----------------------------------------------------------------------===//
-
-static bool isAllocation(Operation *op) { return isa<memref::AllocOp, memref::AllocaOp>(op); }
 
 /// Inner parallel loops run on the thread of the outer one.
 static LogicalResult serializeInnerLoops(scf::ForallOp loop, RewriterBase &rewriter) {
@@ -169,20 +107,6 @@ static FailureOr<SmallVector<Operation *>> collectAllocations(scf::ForallOp loop
 //===----------------------------------------------------------------------===//
 // In front of the loop
 //===----------------------------------------------------------------------===//
-
-/// Bytes of one allocation.
-static OpFoldResult allocationBytes(Operation *alloc, const DataLayout &layout, SizeArithmetic &sizes, Builder &b) {
-  auto type = cast<MemRefType>(alloc->getResult(0).getType());
-  OpFoldResult bytes = b.getIndexAttr(layout.getTypeSize(type.getElementType()).getFixedValue());
-  unsigned dynamic = 0;
-  for (int64_t extent : type.getShape()) {
-    OpFoldResult size = b.getIndexAttr(extent);
-    if (ShapedType::isDynamic(extent))
-      size = alloc->getOperand(dynamic++);
-    bytes = sizes.multiply(bytes, size);
-  }
-  return bytes;
-}
 
 /// Iterations of each dimension: max(0, ceil((upper - lower) / step)).
 static SmallVector<OpFoldResult> tripCounts(scf::ForallOp loop, SizeArithmetic &sizes, ImplicitLocOpBuilder &b) {
@@ -330,7 +254,7 @@ static LogicalResult outline(scf::ForallOp loop, unsigned number, SymbolTable &s
   SmallVector<ScratchBuffer> buffers;
   for (Operation *alloc : *allocs) {
     buffers.push_back({alloc, bytes});
-    bytes = sizes.align(sizes.add(bytes, allocationBytes(alloc, layout, sizes, b)));
+    bytes = sizes.align(sizes.add(bytes, sizes.allocationBytes(alloc, layout)));
   }
   sizes.require("the scratch memory of a parallel loop expects fewer than 2^63 bytes; use smaller sizes");
   SmallVector<OpFoldResult> counts = tripCounts(loop, sizes, b);

@@ -49,15 +49,13 @@ mlir::Value readElement(mlir::ImplicitLocOpBuilder &builder, mlir::Value shaped,
 mlir::Value getDimension(mlir::ImplicitLocOpBuilder &builder, mlir::Value shaped, int64_t dimension);
 
 /// Marks the ops whose regions are score or mask regions.
-template <typename OpTy>
-class ModRegions : public mlir::OpTrait::TraitBase<OpTy, ModRegions> {};
+template <typename OpTy> class ModRegions : public mlir::OpTrait::TraitBase<OpTy, ModRegions> {};
 
 /// Verifies that the operands in front of the variadic ones of attn.attention and `outs` are there, one each.
 mlir::LogicalResult verifyRequiredOperands(mlir::Operation *op, llvm::ArrayRef<int32_t> segments);
 
 /// Verifies operandSegmentSizes as far as ODS does not, before anything looks at the operands by name.
-template <typename OpTy>
-class RequiredOperands : public mlir::OpTrait::TraitBase<OpTy, RequiredOperands> {
+template <typename OpTy> class RequiredOperands : public mlir::OpTrait::TraitBase<OpTy, RequiredOperands> {
 public:
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
     return verifyRequiredOperands(op, llvm::cast<OpTy>(op).getProperties().operandSegmentSizes);

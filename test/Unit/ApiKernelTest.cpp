@@ -1,0 +1,431 @@
+//===- ApiKernelTest.cpp - parse, compile, run -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/attn.h"
+
+#include <atomic>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace attn;
+
+namespace {
+
+/// axpy: out[i, j] = a * x[i, j] + y[i, j], sizes dynamic.
+constexpr const char *axpy = R"(
+#map = affine_map<(i, j) -> (i, j)>
+func.func @axpy(%a: f32, %x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %columns = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %init = tensor.empty(%rows, %columns) : tensor<?x?xf32>
+  %out = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%init : tensor<?x?xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %p = arith.mulf %a, %u : f32
+    %s = arith.addf %p, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  return %out : tensor<?x?xf32>
+}
+)";
+
+/// Causal attention over any batch and lengths.
+constexpr const char *attention = R"(
+func.func @causal(%q: tensor<?x4x?x8xf32>, %k: tensor<?x2x?x8xf32>, %v: tensor<?x2x?x8xf32>) -> tensor<?x4x?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %scale = arith.constant 0.5 : f32
+  %batch = tensor.dim %q, %c0 : tensor<?x4x?x8xf32>
+  %queries = tensor.dim %q, %c2 : tensor<?x4x?x8xf32>
+  %init = tensor.empty(%batch, %queries) : tensor<?x4x?x8xf32>
+  %out = attn.attention %q, %k, %v scale(%scale) masks(causal<bottom_right>)
+      : tensor<?x4x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>
+        outs(%init : tensor<?x4x?x8xf32>) -> tensor<?x4x?x8xf32>
+  return %out : tensor<?x4x?x8xf32>
+}
+)";
+
+Module parse(const char *text) {
+  Result<Module> module = Module::parse(text, "test.mlir");
+  if (!module) {
+    ADD_FAILURE() << module.error().str();
+    std::abort();
+  }
+  return *module;
+}
+
+Kernel compile(const char *text, const CompileOptions &options = {}) {
+  Result<Kernel> kernel = parse(text).compile("", Target::host(), options);
+  if (!kernel) {
+    ADD_FAILURE() << kernel.error().str();
+    std::abort();
+  }
+  return *kernel;
+}
+
+/// Numbers from a formula, between -1 and 1.
+std::vector<float> wave(size_t count, double step) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = static_cast<float>(std::sin(step * static_cast<double>(i + 1)));
+  return values;
+}
+
+/// Inputs and output of @causal.
+struct AttentionData {
+  int64_t batch, queryLen, kvLen;
+  std::vector<float> q, k, v, out;
+  AttentionData(int64_t batch, int64_t queryLen, int64_t kvLen)
+      : batch(batch), queryLen(queryLen), kvLen(kvLen), q(wave(batch * 4 * queryLen * 8, 0.7)),
+        k(wave(batch * 2 * kvLen * 8, 1.3)), v(wave(batch * 2 * kvLen * 8, 0.3)), out(batch * 4 * queryLen * 8, NAN) {}
+  std::vector<Argument> inputs() {
+    return {view(q, {batch, 4, queryLen, 8}), view(k, {batch, 2, kvLen, 8}), view(v, {batch, 2, kvLen, 8})};
+  }
+  std::vector<MutableTensorView> outputs() { return {view(out, {batch, 4, queryLen, 8})}; }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Parsing and compiling
+//===----------------------------------------------------------------------===//
+
+TEST(ModuleTest, lists_public_functions) {
+  Module module = parse(R"(
+    func.func @first(%a: tensor<2x?xbf16>, %b: index) -> (f32, tensor<i1>) {
+      %0 = arith.constant 0.0 : f32
+      %1 = tensor.empty() : tensor<i1>
+      return %0, %1 : f32, tensor<i1>
+    }
+    func.func private @helper()
+    func.func @second() { return }
+  )");
+  std::vector<FunctionSignature> functions = module.functions();
+  ASSERT_EQ(functions.size(), 2u);
+  EXPECT_EQ(functions[0].str(), "@first(tensor<2x?xbf16>, index) -> (f32, tensor<i1>)");
+  EXPECT_EQ(functions[0].location.line, 2);
+  EXPECT_EQ(functions[0].arguments[0].dtype, DType::BF16);
+  EXPECT_EQ(functions[0].arguments[0].sizes, (std::vector<int64_t>{2, dynamicSize}));
+  EXPECT_EQ(functions[0].arguments[1].dtype, DType::I64);
+  EXPECT_FALSE(functions[0].results[0].isTensor);
+  EXPECT_EQ(functions[0].results[1].dtype, DType::I1);
+  EXPECT_EQ(functions[1].name, "second");
+}
+
+TEST(ModuleTest, parse_errors_have_a_place) {
+  auto syntax = Module::parse("func.func @f() {\n  %0 = nonsense\n}\n", "bad.mlir");
+  ASSERT_FALSE(syntax);
+  EXPECT_EQ(syntax.error().code, ErrorCode::Parse);
+  EXPECT_EQ(syntax.error().location.str(), "bad.mlir:2:8");
+  // The verifier's message, and the note on another place on a line of its own.
+  auto twice = Module::parse("func.func @f() { return }\nfunc.func @f() { return }\n", "bad.mlir");
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().str(), "bad.mlir:2:1: redefinition of symbol named 'f'\nbad.mlir:1:1: note: see existing "
+                                 "symbol definition here");
+  EXPECT_EQ(Module::parse(std::string_view("\0\xff", 2)).error().code, ErrorCode::Parse);
+  EXPECT_TRUE(Module::parse("")->functions().empty());
+}
+
+TEST(ModuleTest, files_that_cannot_be_read) {
+  auto missing = Module::parseFile("/nonexistent/x.mlir");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::Io);
+  EXPECT_EQ(missing.error().location.file, "/nonexistent/x.mlir");
+}
+
+TEST(ModuleTest, names_that_are_not_there) {
+  Module module = parse("func.func @f() { return }\nfunc.func @g() { return }\n");
+  auto unknown = module.compile("h");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::NotFound);
+  EXPECT_EQ(unknown.error().message, "the module has no public function @h with a body; it has @f, @g");
+  EXPECT_EQ(module.compile().error().message, "the module has several functions; name one of @f, @g");
+  EXPECT_EQ(parse("").compile().error().message, "the module has no public function with a body");
+}
+
+TEST(ModuleTest, types_that_kernels_do_not_have) {
+  auto kernel = parse("func.func @f(%a: memref<2xf32>) { return }").compile();
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(kernel.error().str(),
+            "test.mlir:1:1: argument 0 of @f has type memref<2xf32>, which kernels do not support; use ranked tensors "
+            "and scalars of f16, bf16, f32, f64, i1, i8, i16, i32, i64 or index");
+  EXPECT_FALSE(parse("func.func @f(%a: tensor<*xf32>) { return }").compile());
+  EXPECT_FALSE(parse("func.func @f(%a: tensor<2xui8>) { return }").compile());
+  EXPECT_FALSE(parse("func.func @f(%a: i24) -> i24 { return %a : i24 }").compile());
+}
+
+TEST(ModuleTest, options_out_of_range) {
+  Module module = parse(axpy);
+  auto code = [&](const CompileOptions &options) {
+    auto kernel = module.compile("", Target::host(), options);
+    return kernel ? "" : kernel.error().message;
+  };
+  EXPECT_EQ(code(CompileOptions().tileQ(24)), "tileQ expects a power of two from 1 to 1024, but got 24; use 0 to let "
+                                              "the cost model choose");
+  EXPECT_NE(code(CompileOptions().tileQ(-1)), "");
+  EXPECT_NE(code(CompileOptions().tileKv(65537)), "");
+  EXPECT_NE(code(CompileOptions().blockRows(17)), "");
+  EXPECT_EQ(code(CompileOptions().tileQ(32).tileKv(96).blockRows(4)), "");
+}
+
+TEST(ModuleTest, targets_that_are_not_here) {
+  auto unknown = parse(axpy).compile("", Target::cpu("no-such-cpu"));
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::TargetUnavailable);
+#if defined(__x86_64__)
+  // XOP came and went with AMD's Bulldozer family: compiled, but never run.
+  if (__builtin_cpu_supports("xop"))
+    GTEST_SKIP() << "this CPU has XOP";
+  auto foreign = parse(axpy).compile("", Target::cpu("bdver2"));
+  ASSERT_FALSE(foreign);
+  EXPECT_EQ(foreign.error().code, ErrorCode::TargetUnavailable);
+  auto text = parse(axpy).emit("", Stage::Assembly, Target::cpu("bdver2"));
+  ASSERT_TRUE(text) << text.error().str();
+  EXPECT_NE(text->find("attn_entry_axpy"), std::string::npos);
+#endif
+}
+
+TEST(ModuleTest, stages_can_be_looked_at) {
+  std::vector<std::string> names;
+  std::string graph, tiled, assembly;
+  Kernel kernel = compile(attention, CompileOptions().dump([&](Stage stage, const std::string &text) {
+    names.push_back(toString(stage));
+    (stage == Stage::Graph ? graph : stage == Stage::Tiled ? tiled : assembly) = text;
+  }));
+  EXPECT_EQ(names, (std::vector<std::string>{"graph", "tiled", "target", "llvm-dialect", "llvm", "asm"}));
+  EXPECT_NE(graph.find("attn.attention"), std::string::npos);
+  EXPECT_EQ(tiled.find("attn.attention"), std::string::npos);
+  EXPECT_NE(tiled.find("flash.update_max"), std::string::npos);
+  EXPECT_EQ(*parse(attention).emit("causal", Stage::Tiled), tiled);
+  std::string description = kernel.describe();
+  EXPECT_NE(description.find("@causal(tensor<?x4x?x8xf32>"), std::string::npos) << description;
+  EXPECT_NE(description.find("queries x"), std::string::npos) << description;
+  EXPECT_GE(kernel.stages().size(), 4u);
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+TEST(KernelTest, computes_a_linalg_function) {
+  Kernel kernel = compile(axpy);
+  std::vector<float> x = wave(6, 1), y = wave(6, 2), out(6);
+  auto run = kernel.run({2.0f, view(x, {2, 3}), view(y, {2, 3})}, {view(out, {2, 3})});
+  ASSERT_TRUE(run) << run.error().str();
+  for (int i = 0; i < 6; ++i)
+    EXPECT_FLOAT_EQ(out[i], 2 * x[i] + y[i]);
+}
+
+TEST(KernelTest, reads_and_writes_through_strides) {
+  Kernel kernel = compile(axpy);
+  // x: columns 1 to 3 of rows of 5; y: one row, broadcast; out: every other row of 4 columns.
+  std::vector<float> x = wave(10, 1), y = wave(3, 2), out(16, -7);
+  auto run = kernel.run({1.0f, view(x.data() + 1, {2, 3}, {5, 1}), view(y.data(), {2, 3}, {0, 1})},
+                        {view(out.data(), {2, 3}, {8, 1})});
+  ASSERT_TRUE(run) << run.error().str();
+  for (int i = 0; i < 16; ++i) {
+    bool written = i % 8 < 3;
+    EXPECT_FLOAT_EQ(out[i], written ? x[1 + 5 * (i / 8) + i % 8] + y[i % 8] : -7) << i;
+  }
+}
+
+TEST(KernelTest, inputs_may_be_one_buffer) {
+  Kernel kernel = compile(axpy);
+  std::vector<float> x = wave(6, 1), out(6);
+  ASSERT_TRUE(kernel.run({3.0f, view(x, {2, 3}), view(x, {2, 3})}, {view(out, {2, 3})}));
+  for (int i = 0; i < 6; ++i)
+    EXPECT_FLOAT_EQ(out[i], 4 * x[i]);
+}
+
+TEST(KernelTest, wrong_arguments_run_nothing) {
+  Kernel kernel = compile(axpy);
+  std::vector<float> x(6), out(6, 5);
+  auto run = kernel.run({1.0f, view(x, {2, 3}), view(x, {6})}, {view(out, {2, 3})});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(out, std::vector<float>(6, 5));
+  EXPECT_FALSE(kernel.run({1.0f, view(x, {2, 3}), view(x, {2, 3})}, {view(out, {2, 3})}, RunOptions().threads(-2)));
+  EXPECT_FALSE(
+      kernel.run({1.0f, view(x, {2, 3}), view(x, {2, 3})}, {view(out, {2, 3})}, RunOptions().maxScratchBytes(-1)));
+}
+
+TEST(KernelTest, sizes_that_disagree_are_refused_by_the_code) {
+  Kernel kernel = compile(attention);
+  AttentionData data(1, 5, 7), other(1, 5, 8);
+  auto inputs = data.inputs();
+  inputs[2] = other.inputs()[2]; // value has 8 keys, key 7
+  auto run = kernel.run(inputs, data.outputs());
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::KernelRefused);
+  EXPECT_EQ(run.error().location.file, "test.mlir");
+  EXPECT_NE(run.error().message.find("@causal: "), std::string::npos);
+}
+
+TEST(KernelTest, scratch_limit) {
+  Kernel kernel = compile(attention);
+  AttentionData data(2, 9, 11);
+  auto run = kernel.run(data.inputs(), data.outputs(), RunOptions().maxScratchBytes(1));
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::ScratchLimit);
+}
+
+TEST(KernelTest, agrees_with_the_reference) {
+  Module module = parse(attention);
+  auto kernel = module.compile();
+  ASSERT_TRUE(kernel) << kernel.error().str();
+  AttentionData data(2, 33, 65);
+  ASSERT_TRUE(kernel->run(data.inputs(), data.outputs()));
+  auto check = [&] { return module.check("causal", data.inputs(), {view(data.out, {2, 4, 33, 8})}); };
+  auto comparison = check();
+  ASSERT_TRUE(comparison) << comparison.error().str();
+  EXPECT_TRUE((*comparison)[0].pass) << (*comparison)[0].message;
+  data.out[100] += 1e-3f;
+  EXPECT_FALSE((*check())[0].pass);
+  data.out[100] = NAN;
+  EXPECT_FALSE((*check())[0].pass);
+}
+
+TEST(KernelTest, the_reference_by_itself) {
+  Module module = parse(axpy);
+  std::vector<float> x = wave(6, 1), y = wave(6, 2);
+  auto run = module.evaluate("", {2.0f, view(x.data(), {3, 2}, {2, 1}), view(y, {3, 2})});
+  ASSERT_TRUE(run) << run.error().str();
+  EXPECT_EQ(run->results[0].sizes, (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(run->results[0].dtype, DType::F32);
+  for (int i = 0; i < 6; ++i)
+    EXPECT_DOUBLE_EQ(run->results[0].reals[i], 2.0 * x[i] + y[i]); // f64: not rounded to f32
+  auto disagree = module.evaluate("", {2.0f, view(x, {3, 2}), view(y, {2, 3})});
+  ASSERT_FALSE(disagree);
+  EXPECT_EQ(disagree.error().code, ErrorCode::KernelRefused);
+}
+
+TEST(KernelTest, scalar_and_small_types) {
+  Kernel kernel = compile(R"(
+    func.func @f(%a: i1, %b: i8, %c: index, %d: f64, %t: tensor<2xi1>) -> (i8, index, f64, tensor<2xi1>, i1) {
+      %n = arith.addi %b, %b : i8
+      %m = arith.addi %c, %c : index
+      %x = arith.addf %d, %d : f64
+      return %n, %m, %x, %t, %a : i8, index, f64, tensor<2xi1>, i1
+    })");
+  int8_t n = 0;
+  int64_t m = 0;
+  double x = 0;
+  bool flags[2] = {false, true}, outFlags[2] = {true, false}, a = false;
+  auto run = kernel.run({true, -3, int64_t(1) << 40, 0.125, view(flags, {2})},
+                        {view(&n, {}), view(&m, {}), view(&x, {}), view(outFlags, {2}), view(&a, {})});
+  ASSERT_TRUE(run) << run.error().str();
+  EXPECT_EQ(n, -6);
+  EXPECT_EQ(m, int64_t(1) << 41);
+  EXPECT_EQ(x, 0.25);
+  EXPECT_FALSE(outFlags[0]);
+  EXPECT_TRUE(outFlags[1]);
+  EXPECT_TRUE(a);
+}
+
+TEST(KernelTest, outlives_its_module) {
+  std::optional<Kernel> kernel;
+  {
+    Module module = parse(axpy);
+    kernel = *module.compile();
+  }
+  std::vector<float> x(6, 1), out(6);
+  Kernel copy = *kernel;
+  kernel.reset();
+  ASSERT_TRUE(copy.run({1.0f, view(x, {2, 3}), view(x, {2, 3})}, {view(out, {2, 3})}));
+  EXPECT_EQ(out, std::vector<float>(6, 2));
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+TEST(KernelThreads, the_number_changes_no_bit) {
+  Kernel kernel = compile(attention);
+  AttentionData alone(2, 70, 130);
+  ASSERT_TRUE(kernel.run(alone.inputs(), alone.outputs()));
+  for (int64_t threads = 1; threads <= 8; ++threads) {
+    AttentionData data(2, 70, 130);
+    ASSERT_TRUE(kernel.run(data.inputs(), data.outputs(), RunOptions().threads(threads)));
+    EXPECT_EQ(std::memcmp(data.out.data(), alone.out.data(), alone.out.size() * 4), 0) << threads;
+  }
+}
+
+TEST(KernelThreads, many_run_one_kernel_on_one_pool) {
+  Kernel kernel = compile(attention);
+  RunOptions options = RunOptions().threads(3);
+  std::vector<AttentionData> wanted;
+  for (int64_t size = 1; size <= 4; ++size) {
+    wanted.emplace_back(1, 20 * size, 30 * size);
+    ASSERT_TRUE(kernel.run(wanted.back().inputs(), wanted.back().outputs()));
+  }
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 20; ++round) {
+        const AttentionData &want = wanted[(t + round) % wanted.size()];
+        AttentionData data(1, want.queryLen, want.kvLen);
+        auto run =
+            t % 2 ? kernel.run(data.inputs(), data.outputs(), options) : kernel.run(data.inputs(), data.outputs());
+        wrong += !run || std::memcmp(data.out.data(), want.out.data(), want.out.size() * 4) != 0;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(KernelThreads, the_callers_executor) {
+  Kernel kernel = compile(attention);
+  AttentionData alone(2, 70, 130), data(2, 70, 130);
+  ASSERT_TRUE(kernel.run(alone.inputs(), alone.outputs()));
+  std::atomic<int64_t> calls{0};
+  auto pool = ThreadPool::create(Executor{4, [&](int64_t workers, const std::function<void(int64_t)> &work) {
+                                            for (int64_t worker = workers; worker-- > 0; ++calls)
+                                              work(worker);
+                                          }});
+  ASSERT_TRUE(pool);
+  ASSERT_TRUE(kernel.run(data.inputs(), data.outputs(), RunOptions().pool(*pool)));
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(std::memcmp(data.out.data(), alone.out.data(), alone.out.size() * 4), 0);
+
+  auto idle = ThreadPool::create(Executor{4, [](int64_t, const std::function<void(int64_t)> &) {}});
+  auto run = kernel.run(data.inputs(), data.outputs(), RunOptions().pool(*idle));
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::ExecutorFailed);
+}
+
+TEST(KernelThreads, compile_from_one_module_at_once) {
+  Module module = parse(axpy);
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] { failed += !module.compile(); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(failed, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and work
+//===----------------------------------------------------------------------===//
+
+TEST(Work, counts_what_masks_keep) {
+  Module module = parse(attention);
+  auto sizes = [](int64_t batch, int64_t heads, int64_t length) {
+    return Argument(TensorView{nullptr, DType::F32, {batch, heads, length, 8}, {0, 0, 0, 1}, -1});
+  };
+  std::vector<Argument> inputs{sizes(3, 4, 5), sizes(3, 2, 7), sizes(3, 2, 7)};
+  auto work = module.countWork("causal", inputs);
+  ASSERT_TRUE(work) << work.error().str();
+  // Rows see 3, 4, 5, 6, 7 of 7 keys: 25 of 35 pairs a head; 2 * (8 + 8) operations a pair, 3 * 4 heads.
+  EXPECT_EQ(work->total, 35 * 32 * 12);
+  EXPECT_EQ(work->kept, 25 * 32 * 12);
+  EXPECT_EQ(work->attentions, 1);
+  EXPECT_EQ(*module.resultSizes("causal", inputs), (std::vector<std::vector<int64_t>>{{3, 4, 5, 8}}));
+  EXPECT_FALSE(module.resultSizes("causal", {inputs[0]}));
+}
