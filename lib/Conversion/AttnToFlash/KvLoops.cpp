@@ -14,7 +14,9 @@ using namespace attn;
 /// Operations above which a mask is worth a loop of full tiles without it.
 static constexpr unsigned kCheapMaskOps = 16;
 
-MaskRanges attn::analyzeAttentionMask(AttentionOp op) {
+MaskRanges attn::analyzeAttentionMask(AttentionOp op, bool skipTiles) {
+  if (!skipTiles)
+    return {{Bound::minusInfinity(), Bound::plusInfinity()}, {Bound::plusInfinity(), Bound::minusInfinity()}};
   AttentionDims dims = op.getDims();
   auto limit = [](int64_t size) { return ShapedType::isDynamic(size) ? kMaxExtent : size; };
   return analyzeMask(op.getMaskRegion(), limit(dims.queryLen), limit(dims.kvLen));
