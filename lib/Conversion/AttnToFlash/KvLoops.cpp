@@ -22,13 +22,23 @@ MaskRanges attn::analyzeAttentionMask(AttentionOp op) {
 
 static bool isNever(const KeyRange &range) { return range.lower.isPlusInfinity() || range.upper.isMinusInfinity(); }
 
-bool attn::isSplitWorthwhile(Region &mask, const MaskRanges &ranges) {
-  if (mask.empty() || isNever(ranges.full))
-    return false;
+static bool isExpensive(Region &mask) {
   bool readsPerElement = llvm::any_of(mask.front().getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
     return !isUniformInRegion(mask, load.getResult());
   });
   return readsPerElement || llvm::range_size(mask.front().without_terminator()) > kCheapMaskOps;
+}
+
+MaskPlan attn::planMask(AttentionOp op, const MaskRanges &ranges) {
+  Region &mask = op.getMaskRegion();
+  MaskPlan plan;
+  if (mask.empty())
+    return plan;
+  plan.isClassified = !ranges.isExact;
+  plan.isSplit = isExpensive(mask) && (plan.isClassified || !isNever(ranges.full));
+  plan.dependsOnBatch = !mask.getArgument(0).use_empty() || op.getKvLengths();
+  plan.dependsOnHead = !mask.getArgument(1).use_empty();
+  return plan;
 }
 
 KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskRanges &ranges, bool isSplit, Value kvEnd,
@@ -89,30 +99,26 @@ static std::optional<double> visitedShare(AttentionOp op, const MaskRanges &rang
   return double(visited) / double(total);
 }
 
-void attn::emitMaskRemark(AttentionOp op, const MaskRanges &ranges, const TileSizes &tiles, bool isSplit) {
+/// Why the tiles have to be looked at.
+static std::string classificationText(const MaskRanges &ranges) {
+  std::string text = "tiles are classified once per call";
+  if (ranges.obstacle)
+    return text + llvm::formatv(": '{0}' does not compare positions", ranges.obstacle->getName()).str();
+  return text + ": the keys of a row are no single range";
+}
+
+void attn::emitMaskRemark(AttentionOp op, const MaskRanges &ranges, const MaskPlan &plan, const TileSizes &tiles) {
   if (op.getMaskRegion().empty())
     return;
-  auto options = remark::RemarkOpts::name("convert-attn-to-flash").category("attn");
-  bool isBounded = !ranges.live.lower.isMinusInfinity() || !ranges.live.upper.isPlusInfinity();
-  if (!isBounded) {
-    auto missed = remark::missed(op.getLoc(), options);
-    missed << "mask gives no bounds for the kv loop: every tile is computed";
-    if (ranges.obstacle)
-      missed << llvm::formatv("; '{0}' is neither a comparison of positions nor a combination of such",
-                              ranges.obstacle->getName())
-                    .str();
-    return;
-  }
   SmallVector<Value> names;
-  std::string live = "[" + ranges.live.lower.str(names) + ", " + ranges.live.upper.str(names) + ")";
-  auto passed = remark::passed(op.getLoc(), options);
-  passed << "rows i0 to i1 visit keys " + live;
-  if (isSplit) {
-    std::string full = "[" + ranges.full.lower.str(names) + ", " + ranges.full.upper.str(names) + ")";
-    passed << ", without the mask in " + full;
-  }
-  if (std::optional<double> share = visitedShare(op, ranges, tiles))
-    passed << llvm::formatv("; {0:F1} % of the {1} x {2} tiles are skipped", 100 * (1 - *share), tiles.queryRows,
-                            tiles.kvTile)
-                  .str();
+  auto text = [&](const KeyRange &range) { return "[" + range.lower.str(names) + ", " + range.upper.str(names) + ")"; };
+  std::string message = "rows i0 to i1 visit keys " + text(ranges.live);
+  if (plan.isSplit && !plan.isClassified)
+    message += ", without the mask in " + text(ranges.full);
+  if (plan.isClassified)
+    message += "; " + classificationText(ranges);
+  else if (std::optional<double> share = visitedShare(op, ranges, tiles))
+    message += llvm::formatv("; {0:F1} % of the {1} x {2} tiles are skipped", 100 * (1 - *share), tiles.queryRows,
+                             tiles.kvTile);
+  remark::passed(op.getLoc(), remark::RemarkOpts::name("convert-attn-to-flash").category("attn")) << message;
 }

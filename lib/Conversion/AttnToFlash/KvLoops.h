@@ -24,17 +24,26 @@ struct KvRange {
 /// The analysis of the op's mask region with the sizes that its types tell.
 MaskRanges analyzeAttentionMask(AttentionOp op);
 
-/// Whether full tiles should have a loop without the mask: where there can be some, and the mask costs more than the
-/// code of another loop. A mask of a few operations on registers costs 1 to 2 % of a tile.
-bool isSplitWorthwhile(mlir::Region &mask, const MaskRanges &ranges);
+/// How the kv loop deals with the mask.
+struct MaskPlan {
+  /// The tiles are classified in front of the loop, which then skips the empty ones: where the analysis gave something
+  /// away.
+  bool isClassified = false;
+  /// Full tiles are computed without the mask (in a loop of their own, or by their class): where it costs more than the
+  /// code of another tile step. A mask of a few operations on registers costs 1 to 2 % of a tile.
+  bool isSplit = false;
+  /// Whether the classes depend on the batch entry and the head.
+  bool dependsOnBatch = false, dependsOnHead = false;
+};
+MaskPlan planMask(AttentionOp op, const MaskRanges &ranges);
 
 /// Builds the range for a tile whose bounds `bound` builds; kvEnd is the logical end of the keys.
 KvRange buildKvRange(mlir::ImplicitLocOpBuilder &builder, const MaskRanges &ranges, bool isSplit, mlir::Value kvEnd,
                      int64_t kvTile, llvm::function_ref<mlir::Value(const Bound &)> bound);
 
 /// Remark `convert-attn-to-flash`, category `attn`: the bounds proved and, for static sizes, the share of tiles that is
-/// skipped; or what the analysis could not see through.
-void emitMaskRemark(AttentionOp op, const MaskRanges &ranges, const TileSizes &tiles, bool isSplit);
+/// skipped; whether the tiles are classified at run time, and why.
+void emitMaskRemark(AttentionOp op, const MaskRanges &ranges, const MaskPlan &plan, const TileSizes &tiles);
 
 } // namespace attn
 

@@ -17,14 +17,16 @@ using namespace attn;
 
 namespace {
 
-/// The keys that some row of the tile keeps are in `may`, those that every row keeps contain `must`.
+/// The keys that some row of the tile keeps are in `may`, those that every row keeps contain `must`. For one row, an
+/// exact set is a range, and both are this range.
 struct KeySet {
   KeyRange may, must;
+  bool isExact = true;
 };
 
 KeyRange everyKey() { return {Bound::minusInfinity(), Bound::plusInfinity()}; }
 KeyRange noKey() { return {Bound::plusInfinity(), Bound::minusInfinity()}; }
-KeySet unknownKeys() { return {everyKey(), noKey()}; }
+KeySet unknownKeys() { return {everyKey(), noKey(), /*isExact=*/false}; }
 KeySet allOrNone(bool all) { return all ? KeySet{everyKey(), everyKey()} : KeySet{noKey(), noKey()}; }
 bool isNoKey(const KeyRange &range) { return range.lower.isPlusInfinity() || range.upper.isMinusInfinity(); }
 
@@ -63,9 +65,20 @@ KeyRange complement(const KeyRange &range, const KeyRange &otherwise) {
   return otherwise;
 }
 
-KeySet both(const KeySet &a, const KeySet &b) { return {intersect(a.may, b.may), intersect(a.must, b.must)}; }
-KeySet either(const KeySet &a, const KeySet &b) { return {hull(a.may, b.may), unionInside(a.must, b.must)}; }
-KeySet negate(const KeySet &a) { return {complement(a.must, everyKey()), complement(a.may, noKey())}; }
+KeySet both(const KeySet &a, const KeySet &b) {
+  return {intersect(a.may, b.may), intersect(a.must, b.must), a.isExact && b.isExact};
+}
+
+/// Two ranges are one where they share an end, or one of them is nothing.
+KeySet either(const KeySet &a, const KeySet &b) {
+  bool isRange = a.may.lower == b.may.lower || a.may.upper == b.may.upper || isNoKey(a.may) || isNoKey(b.may);
+  return {hull(a.may, b.may), unionInside(a.must, b.must), a.isExact && b.isExact && isRange};
+}
+
+KeySet negate(const KeySet &a) {
+  bool isRange = isNoKey(a.must) || a.must.lower.isMinusInfinity() || a.must.upper.isPlusInfinity();
+  return {complement(a.must, everyKey()), complement(a.may, noKey()), a.isExact && isRange};
+}
 
 /// Interprets the conditions of a region.
 class MaskInterpreter {
@@ -227,8 +240,8 @@ KeySet MaskInterpreter::solveTerm(const Atom &atom, int64_t coefficient, const L
 
 MaskRanges attn::analyzeMask(Region &region, int64_t rowCount, int64_t keyCount) {
   if (region.empty())
-    return {everyKey(), everyKey()};
+    return {everyKey(), everyKey(), true, nullptr};
   MaskInterpreter interpreter(region, rowCount, keyCount);
   KeySet keys = interpreter.evaluate(region.front().getTerminator()->getOperand(0));
-  return {keys.may, keys.must, !interpreter.obstacle, interpreter.obstacle};
+  return {keys.may, keys.must, keys.isExact, interpreter.obstacle};
 }

@@ -30,9 +30,10 @@ struct MaskRanges {
   KeyRange live;
   /// Every row keeps every key inside of it.
   KeyRange full;
-  /// Nothing in the region was beyond the analysis.
-  bool understood = true;
-  /// The first operation that was, where not `understood`.
+  /// Every tile inside of `live` may well have a kept key: nothing was given away. Else the mask has to be looked at tile
+  /// by tile.
+  bool isExact = true;
+  /// The first operation that was beyond the analysis, if any.
   mlir::Operation *obstacle = nullptr;
 };
 
