@@ -29,6 +29,28 @@ def ExpandNamedPass : Pass<"attn-expand-named"> {
                            "::mlir::memref::MemRefDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def CheckSizesPass : Pass<"attn-check-sizes"> {
+  let summary = "Check at run time what the ops around attention expect of sizes";
+  let description = [{
+    In front of each linalg and tensor op whose types leave sizes or indices to the run, puts what upstream's
+    RuntimeVerifiableOpInterface says must hold, as cf.assert: that dynamic sizes of a linalg op's operands agree, that
+    tensor.extract and slices stay inside, that a tensor.cast tells the truth. What would be read or written out of
+    bounds ends the call with an error that names the op and its place. Ops with static types are skipped, and so are
+    the regions of attention, where computed indices are clamped.
+
+    Precondition: tensor form, elementwise ops on tensors are linalg. Postcondition: none that a later pass needs.
+    Before (test/Transforms/attn-check-sizes/doc-example.mlir): `%r = linalg.add ins(%x, %y : tensor<?xf32>,
+    tensor<?xf32>) ...`. After, in front of it, for the size of each operand:
+    ```mlir
+    %same = arith.cmpi eq, %loop_size, %size : index
+    cf.assert %same, "'linalg.add' at graph.mlir:3:8: dimension #0 of input/output operand #1 is incompatible with ..."
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::index::IndexDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ExportFunctionsPass : Pass<"attn-export-functions", "::mlir::ModuleOp"> {
   let summary = "Give public functions the calling convention of compiled kernels";
   let description = [{

@@ -38,8 +38,10 @@ static void addGraphPasses(OpPassManager &pm) {
   // One mechanism for masks and scores, and linalg for what has no fused form, arith and math on tensors included.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createExpandNamedPass());
-  functions.addPass(createConvertAttnToLinalgPass());
   functions.addPass(createConvertElementwiseToLinalgPass());
+  // The unfused ops bring checks of their own.
+  functions.addPass(createCheckSizesPass());
+  functions.addPass(createConvertAttnToLinalgPass());
   cleanUp(functions);
 }
 
