@@ -6,8 +6,9 @@
 // with the lowering; the named masks and score functions have formulas of their own here too.
 //
 // Supported: attn.attention (but dropout), matmul, mask, softmax; func.call; scf.for, if, while; cf.assert; arith and
-// math on scalars and tensors; tensor but scatter, bitcast, rank and parallel_insert_slice; every linalg op with a body,
-// and linalg.softmax. Functions have one block; types are scalars and ranked tensors of at most 64 bits an element.
+// math on scalars and tensors; tensor but scatter, bitcast, rank and parallel_insert_slice; every linalg op with a
+// body, and linalg.softmax. Functions have one block; types are scalars and ranked tensors of at most 64 bits an
+// element.
 //
 // Two precisions:
 // * exact (the default): element types count at the inputs alone. Everything after is f64, and no intermediate float

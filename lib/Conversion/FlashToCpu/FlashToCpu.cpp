@@ -121,6 +121,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     RewritePatternSet patterns(&getContext());
     populateTilePatterns(converter, lowering, patterns);
     populateProductPatterns(converter, lowering, patterns);
+    populateClassifyPatterns(converter, lowering, patterns);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
     if (failed(applyPartialConversion(getOperation(), legal, std::move(patterns))))
       signalPassFailure();

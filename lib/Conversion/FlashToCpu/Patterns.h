@@ -41,6 +41,10 @@ void populateTilePatterns(const TileTypeConverter &converter, const CpuLowering 
 void populateProductPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
                              mlir::RewritePatternSet &patterns);
 
+/// The pattern for classify_tile.
+void populateClassifyPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                              mlir::RewritePatternSet &patterns);
+
 } // namespace attn
 
 #endif // ATTN_CONVERSION_FLASHTOCPU_PATTERNS_H
