@@ -29,26 +29,27 @@ def ExpandNamedPass : Pass<"attn-expand-named"> {
                            "::mlir::memref::MemRefDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
-def CheckSizesPass : Pass<"attn-check-sizes"> {
-  let summary = "Check at run time what the ops around attention expect of sizes";
+def InsertChecksPass : Pass<"attn-insert-checks"> {
+  let summary = "Check at run time what the ops around attention expect";
   let description = [{
-    In front of each linalg and tensor op whose types leave sizes or indices to the run, puts what upstream's
-    RuntimeVerifiableOpInterface says must hold, as cf.assert: that dynamic sizes of a linalg op's operands agree, that
-    tensor.extract and slices stay inside, that a tensor.cast tells the truth. What would be read or written out of
-    bounds ends the call with an error that names the op and its place. Ops with static types are skipped, and so are
-    the regions of attention, where computed indices are clamped.
+    In front of each op whose types leave sizes, indices or divisors to the run, puts a check of what it expects: that
+    dynamic sizes of a linalg op's operands agree, that tensor.extract and slices stay inside, that tensor.cast,
+    tensor.expand_shape and tensor.pad get sizes that fit, that integer division divides by no zero. What would be read
+    or written out of bounds, or trap, ends the call with an error that names the op and its place. Most checks are
+    cf.assert, from upstream's RuntimeVerifiableOpInterface, the others flash.require. Linalg ops with static types are
+    skipped, and so are the regions of attention: what they read is clamped.
 
     Precondition: tensor form, elementwise ops on tensors are linalg. Postcondition: none that a later pass needs.
-    Before (test/Transforms/attn-check-sizes/doc-example.mlir): `%r = linalg.add ins(%x, %y : tensor<?xf32>,
-    tensor<?xf32>) ...`. After, in front of it, for the size of each operand:
+    Before (test/Transforms/attn-insert-checks/doc-example.mlir): `%r = arith.divsi %x, %y : i32`. After, in front:
     ```mlir
-    %same = arith.cmpi eq, %loop_size, %size : index
-    cf.assert %same, "'linalg.add' at graph.mlir:3:8: dimension #0 of input/output operand #1 is incompatible with ..."
+    %holds = arith.cmpi ne, %y, %zero : i32
+    flash.require %holds, "'arith.divsi' at graph.mlir:3:8: divides by zero"
     ```
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::cf::ControlFlowDialect", "::mlir::index::IndexDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::index::IndexDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def ExportFunctionsPass : Pass<"attn-export-functions", "::mlir::ModuleOp"> {

@@ -40,7 +40,7 @@ static void addGraphPasses(OpPassManager &pm) {
   functions.addPass(createExpandNamedPass());
   functions.addPass(createConvertElementwiseToLinalgPass());
   // The unfused ops bring checks of their own.
-  functions.addPass(createCheckSizesPass());
+  functions.addPass(createInsertChecksPass());
   functions.addPass(createConvertAttnToLinalgPass());
   cleanUp(functions);
 }
