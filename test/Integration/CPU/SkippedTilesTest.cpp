@@ -47,7 +47,7 @@ std::vector<Mask> masks() {
       {"global",
        "where(%b, %h, %i, %j) {\n  %c4 = arith.constant 4 : index\n  %g = arith.cmpi slt, %j, %c4 : index\n"
        "  %d = arith.subi %i, %j : index\n  %c9 = arith.constant 9 : index\n  %w = arith.cmpi sle, %d, %c9 : index\n"
-       "  %a = arith.cmpi sle, %j, %i : index\n  %v = arith.andi %w, %a : i1\n  %keep = arith.ori %g, %v : i1\n"
+       "  %a = arith.cmpi sle, %j, %i : index\n  %u = arith.andi %w, %a : i1\n  %keep = arith.ori %g, %u : i1\n"
        "  attn.yield %keep : i1 }",
        [](int64_t i, int64_t j, int64_t, int64_t) { return j < 4 || (j <= i && i - j <= 9); }},
       {"chunked",
