@@ -170,9 +170,12 @@ TEST(MaskAnalysis, Chunks) {
             true);
 }
 
+/// A condition on rows is no range of keys; one that is the same for all rows is.
 TEST(MaskAnalysis, RowsAlone) {
-  checkMask("%keep = arith.cmpi slt, %i, %p : index", true);
+  checkMask("%keep = arith.cmpi slt, %i, %p : index", false);
   checkMask("%a = arith.cmpi slt, %i, %p : index\n%c = arith.cmpi sle, %j, %i : index\n%keep = arith.andi %a, %c : i1",
+            false);
+  checkMask("%a = arith.cmpi slt, %n, %p : index\n%c = arith.cmpi sle, %j, %i : index\n%keep = arith.andi %a, %c : i1",
             true);
 }
 
@@ -182,7 +185,7 @@ TEST(MaskAnalysis, MinMaxSelectNot) {
   checkMask("%t = arith.constant true\n%a = arith.cmpi sle, %j, %i : index\n%keep = arith.xori %a, %t : i1", true);
   checkMask("%f = arith.constant false\n%a = arith.cmpi slt, %i, %p : index\n%c = arith.cmpi sle, %j, %i : index\n"
             "%keep = arith.select %a, %c, %f : i1",
-            true);
+            false);
   checkMask("%keep = arith.constant true", true);
   checkMask("%keep = arith.constant false", true);
 }

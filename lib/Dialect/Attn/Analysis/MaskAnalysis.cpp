@@ -165,12 +165,14 @@ KeySet MaskInterpreter::compare(arith::CmpIOp op) {
   llvm_unreachable("every predicate is handled");
 }
 
-/// `form <= 0` where no key is in it: all keys or none, by the rows.
+/// `form <= 0` where no key is in it: all keys or none, by the rows. Where the rows of a tile differ, the ranges of other
+/// conditions would have to be taken over the rows that hold this one: something is given away.
 KeySet MaskInterpreter::rowsOnly(const Linear &form) {
   auto when = [](Bound condition) -> KeyRange {
     return {Bound::minusInfinity(), Bound::choose(condition, Bound::plusInfinity(), Bound::minusInfinity())};
   };
-  return {when(forms.bound(form, /*upper=*/false)), when(forms.bound(form, /*upper=*/true))};
+  Bound least = forms.bound(form, /*upper=*/false), most = forms.bound(form, /*upper=*/true);
+  return {when(least), when(most), /*isExact=*/least == most};
 }
 
 /// `form <= 0`, solved for the key. One term may have it.
