@@ -45,6 +45,9 @@ def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp
            "keys of a tile; 1 to 65536, 0 lets the target's cost model choose">,
     Option<"target", "target", "std::string", "\"host\"",
            "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
+    Option<"skipTiles", "skip-tiles", "bool", "true",
+           "skip the kv tiles that the mask empties; false computes every tile, to the same bits">,
+    Option<"countKvTiles", "count-kv-tiles", "bool", "false", "count the computed kv tiles in the call's report">,
   ];
   let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];

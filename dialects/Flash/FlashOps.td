@@ -181,6 +181,13 @@ def Flash_RequireOp : Flash_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> 
   let hasCanonicalizeMethod = 1;
 }
 
+def Flash_CountKvTilesOp : Flash_Op<"count_kv_tiles", [MemoryEffects<[MemWrite]>]> {
+  let summary = "count computed kv tiles in the call's report";
+  let description = [{ Adds `count` to the call's counter of kv tiles: for tests and profiles, not in ordinary code. }];
+  let arguments = (ins Index:$count);
+  let assemblyFormat = "$count attr-dict";
+}
+
 def Flash_ParallelForOp : Flash_Op<"parallel_for", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "run a function over [0, count) in parallel";
   let description = [{

@@ -41,6 +41,8 @@ static CodeOptions convert(const CompileOptions &options, const Target &target) 
   result.pipeline.tileQ = options.tileQ();
   result.pipeline.tileKv = options.tileKv();
   result.pipeline.blockRows = options.blockRows();
+  result.pipeline.skipTiles = options.skipTiles();
+  result.pipeline.countKvTiles = options.countKvTiles();
   result.optimize = options.optimize();
   return result;
 }

@@ -49,9 +49,12 @@ struct SoftmaxState {
 /// Builds the tiled form of one attention.
 class TiledAttention {
 public:
-  TiledAttention(ImplicitLocOpBuilder &builder, AttentionOp op, const TileSizes &tiles)
+  struct Options {
+    bool skipTiles, countKvTiles;
+  };
+  TiledAttention(ImplicitLocOpBuilder &builder, AttentionOp op, const TileSizes &tiles, const Options &options)
       : b(builder), op(op), parts(builder, op), scoreType(op.getScoreType()), tiles(tiles),
-        mask(analyzeClamped()), plan(planMask(op, mask)) {
+        options(options), mask(analyzeClamped()), plan(planMask(op, mask)) {
     emitMaskRemark(op, mask, plan, tiles);
   }
 
@@ -61,7 +64,7 @@ private:
   /// Captured loads are clamped first: bounds may be built from them.
   MaskRanges analyzeClamped() {
     parts.clampCapturedLoads();
-    return analyzeAttentionMask(op);
+    return analyzeAttentionMask(op, options.skipTiles);
   }
   void setTile(ValueRange indices);
   void buildTile();
@@ -85,6 +88,7 @@ private:
   AttentionParts parts;
   Type scoreType;
   TileSizes tiles;
+  Options options;
   MaskRanges mask;
   MaskPlan plan;
   /// Classes of the tiles, [batch or 1, heads or 1, tiles of queries, kv tiles] of i32; null where there are none.
@@ -119,6 +123,8 @@ SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value 
                                    update.getRescale(), rows, keys);
   auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(),
                                   parts.value, batch, kvHead, j0, rows, keys);
+  if (options.countKvTiles)
+    CountKvTilesOp::create(b, arith::ConstantIndexOp::create(b, 1));
   return {update.getNewMax(), weights.getNewSum(), acc.getResult()};
 }
 
@@ -318,7 +324,7 @@ struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAt
       if (failed(sizes))
         return signalPassFailure();
       ImplicitLocOpBuilder builder(op.getLoc(), op);
-      TiledAttention(builder, op, *sizes).build();
+      TiledAttention(builder, op, *sizes, {skipTiles, countKvTiles}).build();
       op.erase();
     }
   }

@@ -14,7 +14,9 @@ using namespace attn;
 /// Operations above which a mask is worth a loop of full tiles without it.
 static constexpr unsigned kCheapMaskOps = 16;
 
-MaskRanges attn::analyzeAttentionMask(AttentionOp op) {
+MaskRanges attn::analyzeAttentionMask(AttentionOp op, bool skipTiles) {
+  if (!skipTiles)
+    return {{Bound::minusInfinity(), Bound::plusInfinity()}, {Bound::plusInfinity(), Bound::minusInfinity()}};
   AttentionDims dims = op.getDims();
   auto limit = [](int64_t size) { return ShapedType::isDynamic(size) ? kMaxExtent : size; };
   return analyzeMask(op.getMaskRegion(), limit(dims.queryLen), limit(dims.kvLen));
@@ -52,8 +54,13 @@ KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskRanges &ranges, bo
   KvRange range{constant(0), {}, {}, kvEnd};
   if (!ranges.live.upper.isPlusInfinity())
     range.end = min(kvEnd, bound(ranges.live.upper));
-  if (!ranges.live.lower.isMinusInfinity())
-    range.first = roundDown(max(bound(ranges.live.lower), constant(0)));
+  if (!ranges.live.lower.isMinusInfinity()) {
+    // Rounded down to the grid; an empty range must not round into a tile before its end.
+    Value lower = max(bound(ranges.live.lower), constant(0));
+    range.first = roundDown(lower);
+    Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lower, range.end);
+    range.end = arith::SelectOp::create(b, isSome, range.end, range.first);
+  }
   if (!isSplit)
     return range;
   // Clamped so that the three loops meet: an end that is not on the grid leaves nothing to the loops behind it.

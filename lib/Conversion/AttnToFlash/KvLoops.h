@@ -21,8 +21,8 @@ struct KvRange {
   mlir::Value first, firstFull, lastFull, end;
 };
 
-/// The analysis of the op's mask region with the sizes that its types tell.
-MaskRanges analyzeAttentionMask(AttentionOp op);
+/// The analysis of the op's mask region with the sizes that its types tell; nothing is known where `skipTiles` is off.
+MaskRanges analyzeAttentionMask(AttentionOp op, bool skipTiles);
 
 /// How the kv loop deals with the mask.
 struct MaskPlan {

@@ -118,7 +118,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     legal.addIllegalDialect<FlashDialect>();
-    legal.addLegalOp<RequireOp, ParallelForOp>();
+    legal.addLegalOp<RequireOp, CountKvTilesOp, ParallelForOp>();
     RewritePatternSet patterns(&getContext());
     populateTilePatterns(converter, lowering, patterns);
     populateProductPatterns(converter, lowering, patterns);

@@ -43,7 +43,7 @@ func.func @masks_of_another_kind(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32
 // -----
 
 func.func @score_capture_missing(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
-  // expected-error @below {{'attn.attention' op expects a captured operand for 'alibi', but got none (C10)}}
+  // expected-error @below {{'attn.attention' op expects 1 captured operand for 'alibi', but got 0 (C10)}}
   %0 = "attn.attention"(%q, %k, %v, %s, %o)
       <{scores = [#attn.alibi], operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0>}> ({}, {})
       : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>, f32, tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
@@ -53,7 +53,7 @@ func.func @score_capture_missing(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32
 // -----
 
 func.func @mask_capture_missing(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
-  // expected-error @below {{'attn.attention' op expects a captured operand for 'boolean', but got none (C10)}}
+  // expected-error @below {{'attn.attention' op expects 1 captured operand for 'boolean', but got 0 (C10)}}
   %0 = "attn.attention"(%q, %k, %v, %s, %o)
       <{masks = [#attn.causal<top_left>, #attn.boolean], operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0>}> ({}, {})
       : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>, f32, tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
@@ -85,7 +85,7 @@ func.func @capture_without_any_names(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8
 // -----
 
 func.func @negative_window_attribute(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
-  // expected-error @+2 {{expects 'right' of a window to be at least 0, but got -1; leave it out for no limit (C10)}}
+  // expected-error @+2 {{expects 'right' of 'window' to be at least 0, but got -1; leave it out for no limit (C10)}}
   %0 = "attn.attention"(%q, %k, %v, %s, %o)
       <{masks = [#attn.window<right = -1, top_left>], operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0>}> ({}, {})
       : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>, f32, tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>

@@ -3,7 +3,7 @@
 // What the parsers of the custom directives refuse.
 
 func.func @unknown_mask(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
-  // expected-error @below {{expected a mask (causal, window, prefix, boolean), but got 'casual'}}
+  // expected-error-re @below {{expected a mask (causal, window, {{[a-z0-9_, ]+}}, tree), but got 'casual'}}
   %0 = attn.attention %q, %k, %v scale(%s) masks(casual)
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
@@ -13,7 +13,7 @@ func.func @unknown_mask(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: te
 // -----
 
 func.func @score_function_as_mask(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
-  // expected-error @below {{expected a mask (causal, window, prefix, boolean), but got 'softcap'}}
+  // expected-error-re @below {{expected a mask (causal, window, {{[a-z0-9_, ]+}}, tree), but got 'softcap'}}
   %0 = attn.attention %q, %k, %v scale(%s) masks(softcap<1.0>)
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
@@ -23,7 +23,7 @@ func.func @score_function_as_mask(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf3
 // -----
 
 func.func @mask_as_score_function(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
-  // expected-error @below {{expected a score function (softcap, alibi, bias, additive), but got 'causal'}}
+  // expected-error-re @below {{expected a score function (softcap, alibi, {{[a-z0-9_, ]+}}, indexed_bias), but got 'causal'}}
   %0 = attn.attention %q, %k, %v scale(%s) scores(causal<top_left>)
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
@@ -73,7 +73,7 @@ func.func @empty_parameters(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v
 // -----
 
 func.func @negative_window(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
-  // expected-error @below {{expects 'left' of a window to be at least 0, but got -3; leave it out for no limit (C10)}}
+  // expected-error @below {{expects 'left' of 'window' to be at least 0, but got -3; leave it out for no limit (C10)}}
   %0 = attn.attention %q, %k, %v scale(%s) masks(window<left = -3, top_left>)
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
@@ -83,7 +83,7 @@ func.func @negative_window(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v:
 // -----
 
 func.func @window_end_twice(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
-  // expected-error @below {{the end 'right' of a window is given twice}}
+  // expected-error @below {{the parameter 'right' of 'window' is given twice}}
   %0 = attn.attention %q, %k, %v scale(%s) masks(window<right = 1, right = 2, top_left>)
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>

@@ -28,9 +28,9 @@ mlir::ParseResult parseLayouts(mlir::OpAsmParser &parser, mlir::AffineMapAttr &q
 void printLayouts(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::AffineMapAttr query, mlir::AffineMapAttr key,
                   mlir::AffineMapAttr value, mlir::AffineMapAttr out);
 
-/// The parameters of the named mask or score function that `word` names; a null one if no such name is known, failure
-/// (after a diagnostic) if its parameters are wrong. This is the table of names.
-mlir::FailureOr<NamedModInterface> parseMod(mlir::AsmParser &parser, llvm::StringRef word);
+/// The named mask (or score function) that comes next, with its parameters, without its captured operands; failure after
+/// a diagnostic, also where no such name is known. Knows the table of names.
+mlir::FailureOr<NamedModInterface> parseMod(mlir::AsmParser &parser, bool masks);
 /// Prints the name and the parameters.
 void printMod(mlir::AsmPrinter &printer, NamedModInterface mod);
 

@@ -120,7 +120,8 @@ static LogicalResult verifyMods(Operation *op, ArrayAttr mods, bool masks, Opera
                                          << (masks ? "masks" : "score functions") << ", but got " << attr << " (C10)";
     unsigned count = mod.getNumCaptures();
     if (next + count > captures.size())
-      return op->emitOpError("expects a captured operand for '") << mod.getKeyword() << "', but got none (C10)";
+      return op->emitOpError("expects ") << count << " captured operand" << (count == 1 ? "" : "s") << " for '"
+                                         << mod.getKeyword() << "', but got " << captures.size() - next << " (C10)";
     auto emitError = [&] { return op->emitOpError(); };
     if (failed(mod.verifyMod(emitError, dims, TypeRange(captures.slice(next, count)))))
       return failure();

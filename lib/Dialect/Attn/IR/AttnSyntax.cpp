@@ -3,6 +3,7 @@
 
 #include "attn/Dialect/Attn/IR/AttnSyntax.h"
 #include "AttnDirectives.h"
+#include "AttnMods.h"
 
 using namespace mlir;
 using namespace attn;
@@ -151,31 +152,41 @@ void attn::printLayouts(OpAsmPrinter &printer, Operation *, AffineMapAttr query,
   printer << ')';
 }
 
+/// `(%ids : tensor<5xi32>, %more : tensor<7xi32>)`: captured operands, as many as the mod can take.
+static ParseResult parseCaptures(OpAsmParser &parser, NamedModInterface &mod,
+                                 SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures,
+                                 SmallVectorImpl<Type> &types) {
+  SMLoc loc = parser.getCurrentLocation();
+  unsigned count = 0;
+  auto item = [&]() -> ParseResult {
+    ++count;
+    return failure(parser.parseOperand(captures.emplace_back()) || parser.parseColon() ||
+                   parser.parseType(types.emplace_back()));
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item))
+    return failure();
+  if (Attribute fitting = mod.withNumCaptures(count)) {
+    mod = cast<NamedModInterface>(fitting);
+    return success();
+  }
+  SmallVector<std::string> counts;
+  for (unsigned n = 1; n <= kMaxCaptures; ++n)
+    if (mod.withNumCaptures(n))
+      counts.push_back(std::to_string(n));
+  return parser.emitError(loc, "expects ") << llvm::join(counts, " or ") << " captured operands for '"
+                                           << mod.getKeyword() << "', but got " << count << " (C10)";
+}
+
 /// `(causal<top_left>, boolean(%m : tensor<5x7xi1>))`.
 static ParseResult parseMods(OpAsmParser &parser, bool masks, ArrayAttr &mods,
                              SmallVectorImpl<OpAsmParser::UnresolvedOperand> &captures, SmallVectorImpl<Type> &types) {
   SmallVector<Attribute> attrs;
   auto item = [&]() -> ParseResult {
-    StringRef word;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&word))
+    FailureOr<NamedModInterface> mod = parseMod(parser, masks);
+    if (failed(mod) || (mod->getNumCaptures() && parseCaptures(parser, *mod, captures, types)))
       return failure();
-    auto unknown = [&] {
-      return parser.emitError(loc, "expected ") << (masks ? "a mask (causal, window, prefix, boolean)"
-                                                          : "a score function (softcap, alibi, bias, additive)")
-                                                << ", but got '" << word << "'";
-    };
-    FailureOr<NamedModInterface> parsed = parseMod(parser, word);
-    if (failed(parsed))
-      return failure();
-    NamedModInterface mod = *parsed;
-    if (!mod || mod.isMask() != masks)
-      return unknown();
-    attrs.push_back(mod);
-    if (!mod.getNumCaptures())
-      return success();
-    return failure(parser.parseLParen() || parser.parseOperand(captures.emplace_back()) || parser.parseColon() ||
-                   parser.parseType(types.emplace_back()) || parser.parseRParen());
+    attrs.push_back(*mod);
+    return success();
   };
   if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, item))
     return failure();
@@ -189,10 +200,14 @@ static void printMods(OpAsmPrinter &printer, ArrayAttr mods, OperandRange captur
   llvm::interleaveComma(mods, printer, [&](Attribute attr) {
     auto mod = cast<NamedModInterface>(attr);
     printMod(printer, mod);
-    if (mod.getNumCaptures()) {
-      printer << '(' << captures[next] << " : " << types[next] << ')';
+    if (!mod.getNumCaptures())
+      return;
+    printer << '(';
+    llvm::interleaveComma(llvm::seq(mod.getNumCaptures()), printer, [&](unsigned) {
+      printer << captures[next] << " : " << types[next];
       ++next;
-    }
+    });
+    printer << ')';
   });
   printer << ')';
 }

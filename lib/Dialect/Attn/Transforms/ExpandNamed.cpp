@@ -74,38 +74,86 @@ static StringRef dimensionName(char letter) {
   return letter == 'b' ? "batch" : letter == 'h' ? "heads" : letter == 'i' ? "queryLen" : "kvLen";
 }
 
-/// Checks one dimension of a captured operand at run time, unless the types have settled it: it has the full size, or
-/// is 1 if it broadcasts.
-static void checkDimension(ImplicitLocOpBuilder &builder, NamedModInterface mod, Value capture, int64_t dimension,
-                           char letter, Value full) {
-  int64_t size = cast<ShapedType>(capture.getType()).getDimSize(dimension);
-  bool broadcasts = mod.captureBroadcasts();
-  if ((size == 1 && broadcasts) || (!ShapedType::isDynamic(size) && getConstantIntValue(full)))
+namespace {
+/// A captured operand: which one of its mod.
+struct Capture {
+  NamedModInterface mod;
+  unsigned number;
+  Value value;
+
+  /// "the operand of 'alibi'".
+  std::string text() const {
+    std::string which = mod.getNumCaptures() > 1 ? "operand " + std::to_string(number) : "the operand";
+    return which + " of '" + mod.getKeyword().str() + "'";
+  }
+};
+} // namespace
+
+static bool isStatic(Value shaped, int64_t dimension) {
+  return !cast<ShapedType>(shaped.getType()).isDynamicDim(dimension);
+}
+
+static Value isEqual(ImplicitLocOpBuilder &builder, Value lhs, Value rhs) {
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, lhs, rhs);
+}
+
+/// Checks one dimension of a captured operand at run time, unless the types have settled it: it has the full size,
+/// which is `name`, or is 1 if it broadcasts.
+static void checkDimension(ImplicitLocOpBuilder &builder, const Capture &capture, int64_t dimension, StringRef name,
+                           Value full) {
+  int64_t size = cast<ShapedType>(capture.value.getType()).getDimSize(dimension);
+  bool broadcasts = capture.mod.captureBroadcasts();
+  if ((size == 1 && broadcasts) || (isStatic(capture.value, dimension) && getConstantIntValue(full)))
     return;
-  Value actual = getDimension(builder, capture, dimension);
-  Value holds = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, actual, full);
+  Value actual = getDimension(builder, capture.value, dimension);
+  Value holds = isEqual(builder, actual, full);
   // A static size other than 1 has only the full size left.
   bool mayBeOne = broadcasts && ShapedType::isDynamic(size);
   if (mayBeOne) {
-    Value one = arith::ConstantIndexOp::create(builder, 1);
-    Value isOne = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, actual, one);
+    Value isOne = isEqual(builder, actual, arith::ConstantIndexOp::create(builder, 1));
     holds = arith::OrIOp::create(builder, isOne, holds);
   }
-  std::string message = ("expects dimension " + Twine(dimension) + " of the operand of '" + mod.getKeyword() +
-                         "' to be " + (mayBeOne ? "1 or " : "") + dimensionName(letter))
+  std::string message = ("expects dimension " + Twine(dimension) + " of " + capture.text() + " to be " +
+                         (mayBeOne ? "1 or " : "") + name)
                             .str();
   cf::AssertOp::create(builder, holds, message);
 }
 
-static void checkCaptures(ImplicitLocOpBuilder &builder, ArrayAttr mods, OperandRange captures, const Sizes &sizes) {
-  unsigned next = 0;
-  for (auto mod : mods.getAsRange<NamedModInterface>())
-    for (Value capture : captures.slice(next, mod.getNumCaptures())) {
-      ++next;
-      StringRef letters = mod.getCaptureLetters(cast<ShapedType>(capture.getType()).getRank());
-      for (auto [k, letter] : llvm::enumerate(letters))
-        checkDimension(builder, mod, capture, k, letter, sizes.along(letter));
+static void checkCapture(ImplicitLocOpBuilder &builder, Capture capture, const Sizes &sizes) {
+  unsigned rank = cast<ShapedType>(capture.value.getType()).getRank();
+  for (auto [k, letter] : llvm::enumerate(capture.mod.getCaptureLetters(capture.number, rank))) {
+    if (letter != '*') {
+      checkDimension(builder, capture, k, dimensionName(letter), sizes.along(letter));
+      continue;
     }
+    int64_t size = capture.mod.getCaptureSize(capture.number);
+    if (!ShapedType::isDynamic(size))
+      checkDimension(builder, capture, k, std::to_string(size), arith::ConstantIndexOp::create(builder, size));
+  }
+}
+
+/// Checks at run time that queryLen and kvLen are what the mod is defined for.
+static void checkLength(ImplicitLocOpBuilder &builder, NamedModInterface mod, const Sizes &sizes) {
+  int64_t length = mod.getLength();
+  if (ShapedType::isDynamic(length))
+    return;
+  for (char letter : {'i', 'j'}) {
+    if (getConstantIntValue(sizes.along(letter)))
+      continue;
+    Value holds = isEqual(builder, sizes.along(letter), arith::ConstantIndexOp::create(builder, length));
+    std::string message =
+        ("expects " + dimensionName(letter) + " to be " + Twine(length) + " for '" + mod.getKeyword() + "'").str();
+    cf::AssertOp::create(builder, holds, message);
+  }
+}
+
+static void checkMods(ImplicitLocOpBuilder &builder, ArrayAttr mods, OperandRange captures, const Sizes &sizes) {
+  unsigned next = 0;
+  for (auto mod : mods.getAsRange<NamedModInterface>()) {
+    checkLength(builder, mod, sizes);
+    for (unsigned k = 0; k < mod.getNumCaptures(); ++k)
+      checkCapture(builder, {mod, k, captures[next++]}, sizes);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,11 +282,11 @@ void attn::expandNamed(AttentionOp op) {
     ImplicitLocOpBuilder builder(op.getLoc(), op);
     Sizes sizes = getSizes(builder, op);
     if (!isEmpty(op.getScores())) {
-      checkCaptures(builder, op.getScoresAttr(), op.getScoreCaptures(), sizes);
+      checkMods(builder, op.getScoresAttr(), op.getScoreCaptures(), sizes);
       expandScores(op, sizes);
     }
     if (!isEmpty(op.getMasks())) {
-      checkCaptures(builder, op.getMasksAttr(), op.getMaskCaptures(), sizes);
+      checkMods(builder, op.getMasksAttr(), op.getMaskCaptures(), sizes);
       expandMasks(op, op.getMaskRegion(), op.getMasksAttr(), op.getMaskCaptures(), sizes);
     }
     eraseUnusedSizes(first, op);
@@ -254,7 +302,7 @@ void attn::expandNamed(MaskOp op) {
     Operation *first = op->getPrevNode();
     ImplicitLocOpBuilder builder(op.getLoc(), op);
     Sizes sizes = getSizes(builder, op);
-    checkCaptures(builder, op.getMasksAttr(), op.getMaskCaptures(), sizes);
+    checkMods(builder, op.getMasksAttr(), op.getMaskCaptures(), sizes);
     expandMasks(op, op.getMaskRegion(), op.getMasksAttr(), op.getMaskCaptures(), sizes);
     eraseUnusedSizes(first, op);
   }
