@@ -113,6 +113,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     if (failed(chooseBlocks(lowering)))
       return signalPassFailure();
     placeScales(getOperation(), lowering);
+    guardDivisions(getOperation());
     TileTypeConverter converter;
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -111,9 +111,15 @@ void LaneCloner::cloneLoad(memref::LoadOp load) {
   map.map(load.getResult(), gathered);
 }
 
+/// True if an op on index lanes means the same in 32 bits as in 64 where its operands and results fit: a shift by 32 or
+/// more does not.
+bool LaneCloner::mayNarrow(Operation &op) {
+  return !isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op) || ranges.isWithin(op.getOperand(1), 0, 31);
+}
+
 /// The same op on vectors. One width serves all index operands and results.
 void LaneCloner::cloneElementwise(Operation &op) {
-  unsigned bits = 32;
+  unsigned bits = mayNarrow(op) ? 32 : 64;
   for (ValueRange values : {ValueRange(op.getOperands()), ValueRange(op.getResults())})
     for (Value value : values)
       if (value.getType().isIndex())

@@ -38,6 +38,7 @@ private:
   mlir::LogicalResult cloneOp(mlir::Operation &op);
   void cloneIndexCast(mlir::Operation &op, bool isSigned);
   void cloneLoad(mlir::memref::LoadOp load);
+  bool mayNarrow(mlir::Operation &op);
   void cloneElementwise(mlir::Operation &op);
 
   mlir::ImplicitLocOpBuilder &b;

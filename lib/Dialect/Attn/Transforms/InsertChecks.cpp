@@ -47,6 +47,13 @@ static bool isStatic(Type type) {
   return !shaped || shaped.hasStaticShape();
 }
 
+/// The ops that upstream checks here; null for others.
+static RuntimeVerifiableOpInterface getVerifiable(Operation *op) {
+  if (!isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect>(op->getDialect()))
+    return {};
+  return dyn_cast<RuntimeVerifiableOpInterface>(op);
+}
+
 /// True if the types leave nothing for the run.
 static bool isSettled(Operation *op) {
   if (auto cast = dyn_cast<tensor::CastOp>(op)) // no size is added
@@ -200,7 +207,7 @@ struct InsertChecks : attn::impl::InsertChecksPassBase<InsertChecks> {
       return WalkResult::advance();
     });
     for (Operation *op : ops) {
-      auto verifiable = dyn_cast<RuntimeVerifiableOpInterface>(op);
+      RuntimeVerifiableOpInterface verifiable = getVerifiable(op);
       if (!verifiable) {
         Checker(op).check();
       } else if (!isSettled(op)) {

@@ -106,8 +106,8 @@ struct ExpandTruncToBF16 : OpRewritePattern<arith::TruncFOp> {
     Value nearest = arith::TruncFOp::create(b, single, x);
     Value back = arith::ExtFOp::create(b, x.getType(), nearest);
     Value isInexact = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, back, x);
-    Value isAbove = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back),
-                                          math::AbsFOp::create(b, x));
+    Value isAbove =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back), math::AbsFOp::create(b, x));
     Value bits = arith::BitcastOp::create(b, bitsType, nearest), one = integer(b, bitsType, 1);
     bits = arith::SelectOp::create(b, isAbove, arith::SubIOp::create(b, bits, one), bits);
     bits = arith::SelectOp::create(b, isInexact, arith::OrIOp::create(b, bits, one), bits);
