@@ -1,11 +1,7 @@
-//===- NamedMods.cpp - named masks and score functions, by formula -----------===//
+//===- NamedMods.cpp - the named masks and score functions of an op ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "NamedMods.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "llvm/ADT/TypeSwitch.h"
-#include <array>
-#include <cmath>
+#include "NamedModTensors.h"
 
 using namespace mlir;
 using namespace attn;
@@ -15,13 +11,14 @@ FailureOr<SmallVector<NamedMod>> attn::reference::getNamedMods(Compiler &compile
                                                                ValueRange captures) {
   SmallVector<NamedMod> result;
   for (Attribute attr : mods ? mods.getValue() : ArrayRef<Attribute>()) {
-    result.push_back({attr, std::nullopt});
-    if (!cast<NamedModInterface>(attr).getNumCaptures())
-      continue;
-    if (captures.empty())
-      return op->emitOpError("expects a captured operand for ") << attr << ", but got none";
-    result.back().capture = compiler.tensor(captures.front());
-    captures = captures.drop_front();
+    result.push_back({attr, {}});
+    unsigned count = cast<NamedModInterface>(attr).getNumCaptures();
+    if (captures.size() < count)
+      return op->emitOpError("expects ") << count << " captured operands for " << attr << ", but got "
+                                         << captures.size();
+    for (Value capture : captures.take_front(count))
+      result.back().captures.push_back(compiler.tensor(capture));
+    captures = captures.drop_front(count);
   }
   return result;
 }
@@ -30,119 +27,49 @@ FailureOr<SmallVector<NamedMod>> attn::reference::getNamedMods(Compiler &compile
 // Captured tensors
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Reads a tensor that broadcasts to [batch, heads, queryLen, kvLen], aligned at the last dimension.
-struct Broadcast {
-  TensorPtr tensor;
-  std::array<int64_t, 4> strides = {0, 0, 0, 0};
+static constexpr StringRef kLetters = "bhij";
+static constexpr StringRef kNames[] = {"batch", "heads", "queryLen", "kvLen"};
 
-  Scalar at(const Point &p) const {
-    return tensor->data[strides[0] * p.b + strides[1] * p.h + strides[2] * p.i + strides[3] * p.j];
+Table Captures::table(unsigned number, StringRef letters, int64_t own) {
+  Table result{frame.tensors[mod.captures[number]], {}};
+  const Tensor &tensor = *result.tensor;
+  SmallVector<int64_t> strides = getStrides(tensor.shape);
+  int64_t absent = static_cast<int64_t>(letters.size()) - tensor.rank();
+  result.strides.assign(std::max<int64_t>(absent, 0), 0);
+  for (int64_t k = 0; k < tensor.rank(); ++k) {
+    char letter = letters[absent + k];
+    int64_t full = letter == '*' ? own : sizes[kLetters.find(letter)], size = tensor.shape[k];
+    std::string name = letter == '*' ? "" : (kNames[kLetters.find(letter)] + " = ").str();
+    if (full < 0 ? size < 1 : size != full)
+      return fail("expects a captured operand of size " + (full < 0 ? "at least 1" : name + std::to_string(full)) +
+                  ", but got " + Twine(size));
+    result.strides.push_back(strides[k]);
   }
-};
-} // namespace
+  return result;
+}
 
-static std::optional<Broadcast> broadcast(const TensorPtr &tensor, ArrayRef<int64_t> sizes, std::string &error) {
-  static constexpr StringRef names[] = {"batch", "heads", "queryLen", "kvLen"};
-  Broadcast result{tensor};
-  SmallVector<int64_t> strides = getStrides(tensor->shape);
-  for (int64_t k = 0, first = 4 - tensor->rank(); k < tensor->rank(); ++k) {
-    int64_t size = tensor->shape[k], full = sizes[first + k];
-    if (size != 1 && size != full) {
-      error = ("expects dimension " + Twine(k) + " of the operand of a named mask or score to be 1 or " +
-               names[first + k] + " = " + Twine(full) + ", but got " + Twine(size))
-                  .str();
-      return std::nullopt;
-    }
+Table Captures::broadcast(unsigned number) {
+  Table result{frame.tensors[mod.captures[number]], {0, 0, 0, 0}};
+  const Tensor &tensor = *result.tensor;
+  SmallVector<int64_t> strides = getStrides(tensor.shape);
+  for (int64_t k = 0, first = 4 - tensor.rank(); k < tensor.rank(); ++k) {
+    int64_t size = tensor.shape[k], full = sizes[first + k];
+    if (size != 1 && size != full)
+      return fail("expects dimension " + Twine(k) + " of the operand of a named mask or score to be 1 or " +
+                  kNames[first + k] + " = " + Twine(full) + ", but got " + Twine(size));
     result.strides[first + k] = size == 1 ? 0 : strides[k];
   }
   return result;
 }
 
-/// A captured vector must have the size of its dimension.
-static bool hasSize(const Tensor &tensor, StringRef name, int64_t size, std::string &error) {
-  if (tensor.size() == size)
-    return true;
-  error =
-      ("expects a captured operand of size " + name + " = " + Twine(size) + ", but got " + Twine(tensor.size())).str();
-  return false;
+bool Captures::hasLength(int64_t length) {
+  for (unsigned k : {2u, 3u})
+    if (sizes[k] != length) {
+      fail("expects " + kNames[k] + " to be " + Twine(length) + ", but got " + Twine(sizes[k]));
+      return false;
+    }
+  return true;
 }
-
-//===----------------------------------------------------------------------===//
-// Formulas
-//===----------------------------------------------------------------------===//
-
-/// How far key j is right of the diagonal of query i. An implied diagonal is that of queryLen = kvLen.
-static int64_t distanceFromDiagonal(Diagonal diagonal, const Point &p) {
-  int64_t offset = diagonal == Diagonal::BottomRight ? p.kvLen - p.queryLen : 0;
-  return p.j - (p.i + offset);
-}
-
-MaskFunction attn::reference::bindMask(const Frame &frame, const NamedMod &mod, ArrayRef<int64_t> sizes,
-                                       std::string &error) {
-  TensorPtr capture = mod.capture ? frame.tensors[*mod.capture] : nullptr;
-  return llvm::TypeSwitch<Attribute, MaskFunction>(mod.attr)
-      .Case([&](CausalAttr attr) -> MaskFunction {
-        return [diagonal = attr.getDiagonal()](const Point &p) { return distanceFromDiagonal(diagonal, p) <= 0; };
-      })
-      .Case([&](WindowAttr attr) -> MaskFunction {
-        return [left = attr.getLeft(), right = attr.getRight(), diagonal = attr.getDiagonal()](const Point &p) {
-          int64_t distance = distanceFromDiagonal(diagonal, p);
-          return (left < 0 || distance >= -left) && (right < 0 || distance <= right);
-        };
-      })
-      .Case([&](PrefixAttr attr) -> MaskFunction {
-        if (!hasSize(*capture, "batch", sizes[0], error))
-          return {};
-        return [diagonal = attr.getDiagonal(), capture](const Point &p) {
-          return distanceFromDiagonal(diagonal, p) <= 0 || p.j < capture->data[p.b].integer;
-        };
-      })
-      .Case([&](BooleanAttr) -> MaskFunction {
-        std::optional<Broadcast> mask = broadcast(capture, sizes, error);
-        if (!mask)
-          return {};
-        return [mask = *mask](const Point &p) { return mask.at(p).integer != 0; };
-      })
-      .Default([&](Attribute) -> MaskFunction {
-        error = "has a named mask that the reference interpreter does not support";
-        return {};
-      });
-}
-
-template <typename T>
-ScoreFunction<T> attn::reference::bindScore(const Frame &frame, const NamedMod &mod, ArrayRef<int64_t> sizes,
-                                            std::string &error) {
-  TensorPtr capture = mod.capture ? frame.tensors[*mod.capture] : nullptr;
-  return llvm::TypeSwitch<Attribute, ScoreFunction<T>>(mod.attr)
-      .Case([&](SoftcapAttr attr) -> ScoreFunction<T> {
-        return [cap = static_cast<T>(attr.getCap().getValueAsDouble())](T score, const Point &) {
-          return cap * std::tanh(score / cap);
-        };
-      })
-      .Case([&](AlibiAttr) -> ScoreFunction<T> {
-        if (!hasSize(*capture, "heads", sizes[1], error))
-          return {};
-        return [capture](T score, const Point &p) {
-          return score + static_cast<T>(capture->data[p.h].real) * static_cast<T>(p.j - p.i);
-        };
-      })
-      .template Case<BiasAttr, AdditiveAttr>([&](auto) -> ScoreFunction<T> {
-        std::optional<Broadcast> term = broadcast(capture, sizes, error);
-        if (!term)
-          return {};
-        return [term = *term](T score, const Point &p) { return score + static_cast<T>(term.at(p).real); };
-      })
-      .Default([&](Attribute) -> ScoreFunction<T> {
-        error = "has a named score function that the reference interpreter does not support";
-        return {};
-      });
-}
-
-template ScoreFunction<float> attn::reference::bindScore<float>(const Frame &, const NamedMod &, ArrayRef<int64_t>,
-                                                                std::string &);
-template ScoreFunction<double> attn::reference::bindScore<double>(const Frame &, const NamedMod &, ArrayRef<int64_t>,
-                                                                  std::string &);
 
 //===----------------------------------------------------------------------===//
 // All masks of an op

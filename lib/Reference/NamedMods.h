@@ -22,13 +22,13 @@ using MaskFunction = std::function<bool(const Point &)>;
 /// The new score. T is the precision that it is computed in.
 template <typename T> using ScoreFunction = std::function<T(T, const Point &)>;
 
-/// A named mask or score function and the tensor that it captures.
+/// A named mask or score function and the tensors that it captures.
 struct NamedMod {
   mlir::Attribute attr;
-  std::optional<unsigned> capture;
+  llvm::SmallVector<unsigned> captures;
 };
 
-/// The mods of an op (`mods` may be null), each with its capture; a diagnostic if their number is wrong.
+/// The mods of an op (`mods` may be null), each with its captures; a diagnostic if their number is wrong.
 mlir::FailureOr<llvm::SmallVector<NamedMod>> getNamedMods(Compiler &compiler, mlir::Operation *op, mlir::ArrayAttr mods,
                                                           mlir::ValueRange captures);
 
