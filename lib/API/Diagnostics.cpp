@@ -45,7 +45,7 @@ DiagnosticCollector::DiagnosticCollector(mlir::MLIRContext *context, std::functi
   if (!this->handler)
     return;
   mlir::remark::RemarkCategories categories;
-  categories.all = "attn";
+  categories.passed = categories.missed = categories.analysis = categories.failed = "attn";
   // Fails for a pattern that is no regular expression; this one is.
   (void)mlir::remark::enableOptimizationRemarks(*context, /*streamer=*/nullptr,
                                                 std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories,

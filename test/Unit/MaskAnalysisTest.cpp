@@ -175,13 +175,14 @@ TEST(MaskAnalysis, RowsAlone) {
   checkMask("%keep = arith.cmpi slt, %i, %p : index", false);
   checkMask("%a = arith.cmpi slt, %i, %p : index\n%c = arith.cmpi sle, %j, %i : index\n%keep = arith.andi %a, %c : i1",
             false);
-  checkMask("%a = arith.cmpi slt, %n, %p : index\n%c = arith.cmpi sle, %j, %i : index\n%keep = arith.andi %a, %c : i1",
+  checkMask("%z = arith.constant 0 : i32\n%a = arith.cmpi slt, %z, %len : i32\n"
+            "%c = arith.cmpi sle, %j, %i : index\n%keep = arith.andi %a, %c : i1",
             true);
 }
 
 TEST(MaskAnalysis, MinMaxSelectNot) {
   checkMask("%m = arith.minsi %i, %p : index\n%keep = arith.cmpi sle, %j, %m : index", true);
-  checkMask("%m = arith.maxsi %j, %n : index\n%keep = arith.cmpi sle, %m, %i : index", true);
+  checkMask("%m = arith.maxsi %j, %n : index\n%keep = arith.cmpi sle, %m, %i : index", false);
   checkMask("%t = arith.constant true\n%a = arith.cmpi sle, %j, %i : index\n%keep = arith.xori %a, %t : i1", true);
   checkMask("%f = arith.constant false\n%a = arith.cmpi slt, %i, %p : index\n%c = arith.cmpi sle, %j, %i : index\n"
             "%keep = arith.select %a, %c, %f : i1",
