@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The lit suite. Run by tools/scripts/check, by `ninja check`, and on parts by `lit -v build/test/<folder>`.
 #
-# Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build.
+# Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build, %attn_tools_dir.
 # Features: x86-avx2, x86-avx512, shared-inputs, ptxas. `gpu` stays off until a device back end can be tested.
 
 import os
@@ -68,6 +68,7 @@ def add_ptxas():
 
 config.substitutions.append(("%attn_root", config.attn_source_root))
 config.substitutions.append(("%attn_build", config.attn_build_root))
+config.substitutions.append(("%attn_tools_dir", config.attn_tools_dir))
 add_tools()
 add_host_features()
 add_shared_inputs()

@@ -29,6 +29,29 @@ def ExpandNamedPass : Pass<"attn-expand-named"> {
                            "::mlir::memref::MemRefDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def InsertChecksPass : Pass<"attn-insert-checks"> {
+  let summary = "Check at run time what the ops around attention expect";
+  let description = [{
+    In front of each op whose types leave sizes, indices or divisors to the run, puts a check of what it expects: that
+    dynamic sizes of a linalg op's operands agree, that tensor.extract and slices stay inside, that tensor.cast,
+    tensor.expand_shape and tensor.pad get sizes that fit, that integer division divides by no zero. What would be read
+    or written out of bounds, or trap, ends the call with an error that names the op and its place. Most checks are
+    cf.assert, from upstream's RuntimeVerifiableOpInterface, the others flash.require. Linalg ops with static types are
+    skipped, and so are the regions of attention: what they read is clamped.
+
+    Precondition: tensor form, elementwise ops on tensors are linalg. Postcondition: none that a later pass needs.
+    Before (test/Transforms/attn-insert-checks/doc-example.mlir): `%r = arith.divsi %x, %y : i32`. After, in front:
+    ```mlir
+    %holds = arith.cmpi ne, %y, %zero : i32
+    flash.require %holds, "'arith.divsi' at graph.mlir:3:8: divides by zero"
+    ```
+  }];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::index::IndexDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ExportFunctionsPass : Pass<"attn-export-functions", "::mlir::ModuleOp"> {
   let summary = "Give public functions the calling convention of compiled kernels";
   let description = [{

@@ -9,7 +9,8 @@ def ConvertAttnToLinalgPass : Pass<"convert-attn-to-linalg"> {
   let summary = "Lower the unfused vocabulary to linalg";
   let description = [{
     `attn.matmul`, `attn.mask` and `attn.softmax` on tensors become linalg.generic ops with the same numbers: f32 inside
-    (f64 for f64), one rounding at the end, rows of -inf give 0. `attn.attention` is left alone.
+    (f64 for f64), one rounding at the end, rows of -inf give 0. Sizes that only the run knows are compared in front
+    (flash.require). `attn.attention` is left alone.
 
     Precondition: tensors, no named masks (attn-expand-named); anything else is an error. Postcondition: no op of the
     unfused vocabulary. Before (test/Conversion/AttnToLinalg/doc-example.mlir): `attn.mask` with a region. After:
@@ -22,7 +23,8 @@ def ConvertAttnToLinalgPass : Pass<"convert-attn-to-linalg"> {
       linalg.yield %masked : f32
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
@@ -43,6 +45,9 @@ def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp
            "keys of a tile; 1 to 65536, 0 lets the target's cost model choose">,
     Option<"target", "target", "std::string", "\"host\"",
            "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
+    Option<"skipTiles", "skip-tiles", "bool", "true",
+           "skip the kv tiles that the mask empties; false computes every tile, to the same bits">,
+    Option<"countKvTiles", "count-kv-tiles", "bool", "false", "count the computed kv tiles in the call's report">,
   ];
   let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];

@@ -151,6 +151,20 @@ def Flash_StoreWeightsOp : Flash_Op<"store_weights", [MemoryEffects<[MemWrite]>,
   let hasVerifier = 1;
 }
 
+def Flash_ClassifyTileOp : Flash_Op<"classify_tile", [RecursiveMemoryEffects, MemoryEffects<[MemRead]>, SingleBlock]> {
+  let summary = "look at the mask of one tile";
+  let description = [{
+    `result` is 0 where the mask drops every key k < keys of every row r < rows of the tile (empty), 2 where it keeps them
+    all (full), 1 otherwise (partial). The region is that of `flash.scores`, evaluated at points until the tile is known to
+    be partial. keys = 0 gives 0.
+  }];
+  let arguments = (ins Index:$b, Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys, I64Attr:$tileRows);
+  let results = (outs I32:$result);
+  let regions = (region MaxSizedRegion<1>:$maskRegion);
+  let assemblyFormat = [{ `at` `(` $b `,` $h `,` $i0 `,` $j0 `)` `rows` $rows `of` $tileRows `keys` $keys
+    `where` `` custom<MaskRegion>($maskRegion) attr-dict }];
+}
+
 //===----------------------------------------------------------------------===//
 // What generated code asks of the runtime
 //===----------------------------------------------------------------------===//
@@ -165,6 +179,13 @@ def Flash_RequireOp : Flash_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> 
   let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict";
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
+}
+
+def Flash_CountKvTilesOp : Flash_Op<"count_kv_tiles", [MemoryEffects<[MemWrite]>]> {
+  let summary = "count computed kv tiles in the call's report";
+  let description = [{ Adds `count` to the call's counter of kv tiles: for tests and profiles, not in ordinary code. }];
+  let arguments = (ins Index:$count);
+  let assemblyFormat = "$count attr-dict";
 }
 
 def Flash_ParallelForOp : Flash_Op<"parallel_for", [MemoryEffects<[MemRead, MemWrite]>]> {

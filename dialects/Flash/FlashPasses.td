@@ -58,7 +58,9 @@ def ExpandOpsPass : Pass<"flash-expand-ops", "::mlir::func::FuncOp"> {
   let description = [{
     Leaves no op behind that LLVM could only serve with a library which compiled kernels do not have, or slowly:
     - memref.copy between strided buffers becomes loops (contiguous ones stay: they become memcpy);
-    - arith ceildiv and floordiv become divisions; f32 to bf16 becomes integer arithmetic (round to nearest even);
+    - arith ceildiv and floordiv become divisions; f32 and f64 to bf16 become integer arithmetic (one rounding, to
+      nearest even);
+    - math.isinf, isnormal, clampf, ipowi and fma of 16-bit types become arith;
     - f32 vector math (exp, exp2, log, tanh, erf, sin, cos, ...) becomes polynomials; scalar math is left for libm;
     - vector transposes, broadcasts, transfers, masks and the like become the simpler vector ops that LLVM has.
 

@@ -41,6 +41,8 @@ static CodeOptions convert(const CompileOptions &options, const Target &target) 
   result.pipeline.tileQ = options.tileQ();
   result.pipeline.tileKv = options.tileKv();
   result.pipeline.blockRows = options.blockRows();
+  result.pipeline.skipTiles = options.skipTiles();
+  result.pipeline.countKvTiles = options.countKvTiles();
   result.optimize = options.optimize();
   return result;
 }
@@ -63,7 +65,7 @@ class Compilation {
 public:
   Compilation(const Module::Impl &module, const FunctionSignature &signature, const Target &target,
               const CompileOptions &options)
-      : module(module), signature(signature), options(options), code(convert(options, target)),
+      : module(module), signature(signature), code(convert(options, target)),
         diagnostics(&module.context, options.onDiagnostic()) {}
 
   Result<std::unique_ptr<Jit>> compile(std::vector<attn::StageTime> &times) const;
@@ -79,7 +81,6 @@ private:
 
   const Module::Impl &module;
   const FunctionSignature &signature;
-  const CompileOptions &options;
   CodeOptions code;
   DiagnosticCollector diagnostics;
 };

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace attn;
 
@@ -37,10 +38,24 @@ static Diagnostic convert(mlir::Diagnostic &diagnostic) {
 }
 
 DiagnosticCollector::DiagnosticCollector(mlir::MLIRContext *context, std::function<void(const Diagnostic &)> handler)
-    : handler(std::move(handler)), scope(context, [this](mlir::Diagnostic &diagnostic) {
+    : context(context), handler(std::move(handler)), scope(context, [this](mlir::Diagnostic &diagnostic) {
         receive(diagnostic);
         return mlir::success();
-      }) {}
+      }) {
+  if (!this->handler)
+    return;
+  mlir::remark::RemarkCategories categories;
+  categories.all = "attn";
+  // Fails for a pattern that is no regular expression; this one is.
+  (void)mlir::remark::enableOptimizationRemarks(*context, /*streamer=*/nullptr,
+                                                std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories,
+                                                /*printAsEmitRemarks=*/true);
+}
+
+DiagnosticCollector::~DiagnosticCollector() {
+  if (handler)
+    context->setRemarkEngine(nullptr);
+}
 
 void DiagnosticCollector::receive(mlir::Diagnostic &diagnostic) {
   Diagnostic converted = convert(diagnostic);

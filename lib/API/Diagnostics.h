@@ -12,11 +12,14 @@ namespace attn {
 /// The file, line and column that an MLIR location leads to; empty if it leads to none.
 Location convertLocation(mlir::Location location);
 
-/// Collects the errors of an MLIRContext while it lives, and hands warnings and remarks to the caller's handler.
-/// Nothing reaches stderr. One at a time for a context.
+/// Collects the errors of an MLIRContext while it lives, and hands warnings and remarks (those of category attn) to the
+/// caller's handler. Nothing reaches stderr. One at a time for a context.
 class DiagnosticCollector {
 public:
   DiagnosticCollector(mlir::MLIRContext *context, std::function<void(const Diagnostic &)> handler);
+  ~DiagnosticCollector();
+  DiagnosticCollector(const DiagnosticCollector &) = delete;
+  DiagnosticCollector &operator=(const DiagnosticCollector &) = delete;
 
   /// What was collected, as one error: the first error's message and location, its notes and all further errors on
   /// lines of their own. If there was none, `fallback`.
@@ -25,6 +28,7 @@ public:
 private:
   void receive(mlir::Diagnostic &diagnostic);
 
+  mlir::MLIRContext *context;
   std::vector<Diagnostic> errors;
   std::function<void(const Diagnostic &)> handler;
   mlir::ScopedDiagnosticHandler scope;

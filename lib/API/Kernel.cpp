@@ -74,7 +74,7 @@ Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::ve
     return Error{convertCode(result.code), "@" + impl->signature.name + ": " + result.message,
                  impl->signature.location};
   return RunReport{result.allocations, result.allocated_bytes, result.scratch_bytes, result.parallel_loops,
-                   result.tiles};
+                   result.tiles, result.kv_tiles};
 }
 
 const FunctionSignature &Kernel::signature() const { return impl->signature; }

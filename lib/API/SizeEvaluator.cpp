@@ -26,8 +26,11 @@ std::optional<int64_t> SizeEvaluator::sizeOf(Value tensor, unsigned dimension) c
   if (const Argument *argument = argumentOf(tensor))
     return argument->tensor().sizes[dimension];
   Operation *op = tensor.getDefiningOp();
-  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
-    return valueOf(empty.getDynamicSizes()[empty.getType().getDynamicDimIndex(dimension)]);
+  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op)) {
+    std::optional<int64_t> size = valueOf(empty.getDynamicSizes()[empty.getType().getDynamicDimIndex(dimension)]);
+    // The run reports a negative one.
+    return size && *size < 0 ? std::nullopt : size;
+  }
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return isa<RankedTensorType>(cast.getSource().getType()) ? sizeOf(cast.getSource(), dimension) : std::nullopt;
   if (auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op))

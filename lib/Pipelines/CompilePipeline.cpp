@@ -25,8 +25,15 @@
 using namespace mlir;
 using namespace attn;
 
+/// Upstream folds a pair of index casts to its operand even where the first one truncates; by both compilers' names for
+/// an anonymous namespace.
+static const char *const kWrongPatterns[] = {
+    "(anonymous namespace)::IndexCastOfIndexCast", "(anonymous namespace)::IndexCastUIOfIndexCastUI",
+    "{anonymous}::IndexCastOfIndexCast", "{anonymous}::IndexCastUIOfIndexCastUI"};
+
 static void cleanUp(OpPassManager &functions) {
-  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig(), SmallVector<std::string>(std::begin(kWrongPatterns), std::end(kWrongPatterns))));
   functions.addPass(createCSEPass());
 }
 
@@ -38,8 +45,10 @@ static void addGraphPasses(OpPassManager &pm) {
   // One mechanism for masks and scores, and linalg for what has no fused form, arith and math on tensors included.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createExpandNamedPass());
-  functions.addPass(createConvertAttnToLinalgPass());
   functions.addPass(createConvertElementwiseToLinalgPass());
+  // The unfused ops bring checks of their own.
+  functions.addPass(createInsertChecksPass());
+  functions.addPass(createConvertAttnToLinalgPass());
   cleanUp(functions);
 }
 
@@ -57,7 +66,8 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
   cleanUp(functions);
   functions.addPass(flash::createFreeBuffersPass());
   // The FlashAttention loop.
-  functions.addPass(createConvertAttnToFlashPass({options.tileQ, options.tileKv, options.target}));
+  functions.addPass(createConvertAttnToFlashPass(
+      {options.tileQ, options.tileKv, options.target, options.skipTiles, options.countKvTiles}));
   cleanUp(functions);
   // What the next level relies on: tiles may be updated in place.
   functions.addPass(flash::createVerifyFormPass());
@@ -128,6 +138,10 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
                          llvm::cl::init(0)};
   Option<int64_t> blockRows{*this, "block-rows", llvm::cl::desc("keys of a register block; 0: the cost model chooses"),
                             llvm::cl::init(0)};
+  Option<bool> skipTiles{*this, "skip-tiles", llvm::cl::desc("skip the kv tiles that a mask empties"),
+                         llvm::cl::init(true)};
+  Option<bool> countKvTiles{*this, "count-kv-tiles", llvm::cl::desc("count the computed kv tiles in the call's report"),
+                            llvm::cl::init(false)};
 };
 
 } // namespace
@@ -136,6 +150,7 @@ void attn::registerPipelines() {
   PassPipelineRegistration<CommandLineOptions>(
       "attn-compile", "Compile a graph down to a level of IR",
       [](OpPassManager &pm, const CommandLineOptions &options) {
-        buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.blockRows});
+        buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.blockRows, options.skipTiles,
+                                  options.countKvTiles});
       });
 }

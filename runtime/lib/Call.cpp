@@ -110,8 +110,14 @@ int32_t attn_rt_call(const attn_rt_call_options *options,
     result->scratch_bytes = call.scratchBytes;
     result->parallel_loops = call.parallelLoops;
     result->tiles = call.tiles;
+    result->kv_tiles = call.kvTiles;
   }
   return call.error.code;
+}
+
+void attn_rt_count_kv_tiles(int64_t count) {
+  if (Call *call = currentThread().call)
+    call->kvTiles.fetch_add(count, std::memory_order_relaxed);
 }
 
 void attn_rt_fail(const char *message, int64_t a, int64_t b) {

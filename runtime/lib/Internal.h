@@ -73,6 +73,7 @@ struct Call {
   std::atomic<int64_t> scratchBytes{0};
   std::atomic<int64_t> parallelLoops{0};
   std::atomic<int64_t> tiles{0};
+  std::atomic<int64_t> kvTiles{0};
 };
 
 /// Frees every buffer that the call still owns.

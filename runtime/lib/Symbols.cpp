@@ -15,6 +15,7 @@ size_t attn_rt_symbols(const attn_rt_symbol **table) {
   static const attn_rt_symbol symbols[] = {
       symbol("attn_rt_parallel_for", attn_rt_parallel_for),
       symbol("attn_rt_fail", attn_rt_fail),
+      symbol("attn_rt_count_kv_tiles", attn_rt_count_kv_tiles),
       symbol("_mlir_memref_to_llvm_alloc", _mlir_memref_to_llvm_alloc),
       symbol("_mlir_memref_to_llvm_aligned_alloc",
              _mlir_memref_to_llvm_aligned_alloc),

@@ -85,6 +85,10 @@ public:
   CompileOptions &tileKv(int64_t keys) { return kvTile = keys, *this; }
   /// Keys (or value columns) of a register block: 1 to 16, or 0.
   CompileOptions &blockRows(int64_t rows) { return registerRows = rows, *this; }
+  /// Skip the kv tiles that a mask empties; on unless turned off. Off gives the same bits, slower.
+  CompileOptions &skipTiles(bool on) { return skipEmptyTiles = on, *this; }
+  /// Count the kv tiles that a run computes (RunReport::kvTiles); off unless turned on.
+  CompileOptions &countKvTiles(bool on) { return countTiles = on, *this; }
   /// LLVM's optimisation of the generated code; on unless turned off. Off is for debugging: slower code, the same bits
   /// are not promised.
   CompileOptions &optimize(bool on) { return llvmPasses = on, *this; }
@@ -102,13 +106,15 @@ public:
   int64_t tileQ() const { return queryRows; }
   int64_t tileKv() const { return kvTile; }
   int64_t blockRows() const { return registerRows; }
+  bool skipTiles() const { return skipEmptyTiles; }
+  bool countKvTiles() const { return countTiles; }
   bool optimize() const { return llvmPasses; }
   const std::function<void(Stage, const std::string &)> &dump() const { return dumpHook; }
   const std::function<void(const Diagnostic &)> &onDiagnostic() const { return diagnosticHandler; }
 
 private:
   int64_t queryRows = 0, kvTile = 0, registerRows = 0;
-  bool llvmPasses = true;
+  bool llvmPasses = true, skipEmptyTiles = true, countTiles = false;
   std::function<void(Stage, const std::string &)> dumpHook;
   std::function<void(const Diagnostic &)> diagnosticHandler;
 };
@@ -145,6 +151,8 @@ struct RunReport {
   /// Parallel loops with at least one item, and their items.
   int64_t parallelLoops = 0;
   int64_t tiles = 0;
+  /// kv tiles computed, where CompileOptions::countKvTiles is on; 0 elsewhere.
+  int64_t kvTiles = 0;
 };
 
 /// The time that one stage of a compilation took.

@@ -234,13 +234,11 @@ RegionRanges AttentionParts::rangesOf(Region &region) {
   return ranges;
 }
 
-void AttentionParts::cloneRegion(Region &from, Region &to) {
-  if (from.empty())
+void AttentionParts::clampLoads(Region &region) {
+  if (region.empty())
     return;
-  IRMapping mapping;
-  from.cloneInto(&to, mapping);
-  RegionRanges ranges = rangesOf(to);
-  SmallVector<memref::LoadOp> loads(to.front().getOps<memref::LoadOp>());
+  RegionRanges ranges = rangesOf(region);
+  SmallVector<memref::LoadOp> loads(region.front().getOps<memref::LoadOp>());
   for (memref::LoadOp load : loads) {
     ImplicitLocOpBuilder b(load.getLoc(), load);
     for (OpOperand &index : load.getIndicesMutable()) {
@@ -252,4 +250,29 @@ void AttentionParts::cloneRegion(Region &from, Region &to) {
       index.set(arith::MaxSIOp::create(b, below, constantIndex(b, 0)));
     }
   }
+}
+
+void AttentionParts::clampCapturedLoads() {
+  clampLoads(op.getScoreRegion());
+  clampLoads(op.getMaskRegion());
+}
+
+/// Clones `value` and what it needs of its region.
+static Value cloneSlice(ImplicitLocOpBuilder &b, Region &region, Value value, IRMapping &mapping) {
+  if (value.getParentRegion() != &region || mapping.contains(value))
+    return mapping.lookupOrDefault(value);
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneSlice(b, region, operand, mapping);
+  b.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+Value AttentionParts::buildUniform(ImplicitLocOpBuilder &b, Value value, Value batchIndex, Value headIndex) {
+  Region &region = op.getMaskRegion();
+  IRMapping mapping;
+  mapping.map(region.getArgument(0), batchIndex);
+  mapping.map(region.getArgument(1), headIndex);
+  Value uniform = cloneSlice(b, region, value, mapping);
+  return uniform.getType().isIndex() ? uniform : arith::IndexCastOp::create(b, b.getIndexType(), uniform).getResult();
 }

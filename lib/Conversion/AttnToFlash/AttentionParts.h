@@ -20,9 +20,13 @@ public:
   /// The logical end of the keys of a batch entry: kv_lengths[batch], or kvLen.
   mlir::Value kvEnd(mlir::ImplicitLocOpBuilder &builder, mlir::Value batchIndex);
 
-  /// Clones a region (or nothing, if `from` is empty) and clamps its captured loads where they are not proved in
-  /// bounds.
-  void cloneRegion(mlir::Region &from, mlir::Region &to);
+  /// Clamps the captured loads of the op's regions where they are not proved in bounds, in place.
+  void clampCapturedLoads();
+
+  /// A value of the mask region that depends on neither i nor j (or one from outside), as an index value at the
+  /// insertion point, for the given batch entry and head.
+  mlir::Value buildUniform(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Value batchIndex,
+                           mlir::Value headIndex);
 
   /// Views [batch, heads | kvHeads, queryLen | kvLen, headDim | valueDim].
   mlir::Value query, key, value, out;
@@ -34,6 +38,7 @@ private:
   void buildLayoutChecks(mlir::ImplicitLocOpBuilder &builder);
   void buildLengthChecks(mlir::ImplicitLocOpBuilder &builder);
   void buildCaptureChecks(mlir::ImplicitLocOpBuilder &builder);
+  void clampLoads(mlir::Region &region);
   RegionRanges rangesOf(mlir::Region &region);
 
   AttentionOp op;

@@ -4,11 +4,13 @@
 // matmul: a reduction in f32 (f64 for f64), rounded by a second loop where out is narrower. mask: one elementwise loop
 // with the mask region in it. softmax: the three-pass form (maximum, exp and sum, division); its guards for rows that
 // are -inf throughout are the only branches. NaN and +inf spread by themselves: arith.maximumf and the sum keep them.
+// Sizes that the types leave open are compared in front (flash.require).
 //
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -74,6 +76,25 @@ static Value loop(ImplicitLocOpBuilder &builder, ValueRange inputs, Value init, 
   return linalg::GenericOp::create(builder, init.getType(), inputs, init, maps, iterators, build).getResult(0);
 }
 
+/// Ends the call unless dimension `a` of `x` and `b` of `y` have the same size; nothing where the types say it.
+static void requireSameSize(ImplicitLocOpBuilder &builder, Value x, int64_t a, Value y, int64_t b,
+                            const Twine &expectation) {
+  if (!cast<ShapedType>(x.getType()).isDynamicDim(a) && !cast<ShapedType>(y.getType()).isDynamicDim(b))
+    return;
+  Value left = getDimension(builder, x, a), right = getDimension(builder, y, b);
+  Value same = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, left, right);
+  flash::RequireOp::create(builder, same, builder.getStringAttr(expectation + ", but got {0} and {1}"),
+                           ValueRange{left, right});
+}
+
+/// The same for every dimension of an op's input and its out.
+static void requireSameShape(ImplicitLocOpBuilder &builder, Value input, Value out, StringRef op, StringRef rule) {
+  for (int64_t k = 0, rank = cast<ShapedType>(input.getType()).getRank(); k < rank; ++k)
+    requireSameSize(builder, out, k, input, k,
+                    "'" + op + "' expects out to have the size of the input in dimension " + Twine(k) + " (" + rule +
+                        ")");
+}
+
 /// out = value, rounded to out's element type; value itself where there is nothing to round.
 static Value roundTo(ImplicitLocOpBuilder &builder, Value value, Value out) {
   if (value.getType() == out.getType())
@@ -98,6 +119,7 @@ struct LowerMatmul : OpRewritePattern<MatmulOp> {
     if (!op.getResult())
       return rewriter.notifyMatchFailure(op, "it is on memrefs");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    requireSizes(builder, op);
     Value out = op.getOut();
     FloatType wide = wideType(op.getLhs());
     Value init = out;
@@ -115,6 +137,22 @@ struct LowerMatmul : OpRewritePattern<MatmulOp> {
   }
 
 private:
+  // matmul (C2)
+  static void requireSizes(ImplicitLocOpBuilder &builder, MatmulOp op) {
+    Value lhs = op.getLhs(), rhs = op.getRhs(), out = op.getOut();
+    int64_t rank = cast<ShapedType>(out.getType()).getRank();
+    int64_t rhsK = rank - (op.getTransposeRhs() ? 1 : 2), rhsN = rank - (op.getTransposeRhs() ? 2 : 1);
+    for (int64_t k = 0; k < rank - 2; ++k) {
+      requireSameSize(builder, lhs, k, rhs, k,
+                      "'attn.matmul' expects lhs and rhs to share batch dimension " + Twine(k) + " (C2)");
+      requireSameSize(builder, lhs, k, out, k,
+                      "'attn.matmul' expects lhs and out to share batch dimension " + Twine(k) + " (C2)");
+    }
+    requireSameSize(builder, lhs, rank - 1, rhs, rhsK, "'attn.matmul' expects lhs and rhs to share k (C2)");
+    requireSameSize(builder, lhs, rank - 2, out, rank - 2, "'attn.matmul' expects lhs and out to share m (C2)");
+    requireSameSize(builder, rhs, rhsN, out, rank - 1, "'attn.matmul' expects rhs and out to share n (C2)");
+  }
+
   /// Dimensions of the loop: the batch ones, m, n, k.
   static SmallVector<AffineMap> getMaps(MatmulOp op) {
     MLIRContext *context = op.getContext();
@@ -147,6 +185,7 @@ struct LowerMask : OpRewritePattern<MaskOp> {
     if (op.getMasks())
       return rewriter.notifyMatchFailure(op, "it has named masks");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
+    requireSameShape(builder, op.getInput(), op.getOut(), "attn.mask", "C1");
     SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(4));
     SmallVector<IteratorType> iterators(4, IteratorType::parallel);
     Value result =
@@ -179,6 +218,7 @@ struct LowerSoftmax : OpRewritePattern<SoftmaxOp> {
       return rewriter.notifyMatchFailure(op, "it is on memrefs");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     Value input = op.getInput(), out = op.getOut();
+    requireSameShape(builder, input, out, "attn.softmax", "C1");
     FloatType wide = wideType(input);
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, op.getLoc(), input);
     SmallVector<OpFoldResult> rowSizes = sizes;

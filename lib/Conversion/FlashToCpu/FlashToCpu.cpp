@@ -113,14 +113,16 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     if (failed(chooseBlocks(lowering)))
       return signalPassFailure();
     placeScales(getOperation(), lowering);
+    guardDivisions(getOperation());
     TileTypeConverter converter;
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     legal.addIllegalDialect<FlashDialect>();
-    legal.addLegalOp<RequireOp, ParallelForOp>();
+    legal.addLegalOp<RequireOp, CountKvTilesOp, ParallelForOp>();
     RewritePatternSet patterns(&getContext());
     populateTilePatterns(converter, lowering, patterns);
     populateProductPatterns(converter, lowering, patterns);
+    populateClassifyPatterns(converter, lowering, patterns);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
     if (failed(applyPartialConversion(getOperation(), legal, std::move(patterns))))
       signalPassFailure();

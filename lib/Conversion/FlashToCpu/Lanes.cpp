@@ -14,6 +14,27 @@
 using namespace mlir;
 using namespace attn;
 
+Value attn::buildLaneQueries(ImplicitLocOpBuilder &b, int64_t lanes, Value i0, Value lane, Value rows) {
+  auto type = VectorType::get({lanes}, b.getI32Type());
+  SmallVector<int32_t> iota(lanes);
+  std::iota(iota.begin(), iota.end(), 0);
+  Value offsets = arith::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef(iota)));
+  // convert-attn-to-flash has checked that lengths fit in 31 bits.
+  auto everywhere = [&](Value index) {
+    return vector::BroadcastOp::create(b, type, Value(arith::IndexCastOp::create(b, b.getI32Type(), index)));
+  };
+  Value last = arith::SubIOp::create(b, rows, arith::ConstantIndexOp::create(b, 1));
+  Value inTile = arith::AddIOp::create(b, everywhere(lane), offsets);
+  return arith::AddIOp::create(b, everywhere(i0), arith::MinSIOp::create(b, inTile, everywhere(last)));
+}
+
+RegionRanges attn::rangesOfTiledRegion(Region &region) {
+  RegionRanges ranges;
+  for (BlockArgument argument : region.getArguments().take_back(4))
+    ranges.assume(argument, 0, kMaxExtent - 1);
+  return ranges;
+}
+
 bool LaneCloner::isLaned(Value value) { return isa<VectorType>(map.lookupOrDefault(value).getType()); }
 
 unsigned LaneCloner::indexBits(Value value) {
@@ -90,9 +111,15 @@ void LaneCloner::cloneLoad(memref::LoadOp load) {
   map.map(load.getResult(), gathered);
 }
 
+/// True if an op on index lanes means the same in 32 bits as in 64 where its operands and results fit: a shift by 32 or
+/// more does not.
+bool LaneCloner::mayNarrow(Operation &op) {
+  return !isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op) || ranges.isWithin(op.getOperand(1), 0, 31);
+}
+
 /// The same op on vectors. One width serves all index operands and results.
 void LaneCloner::cloneElementwise(Operation &op) {
-  unsigned bits = 32;
+  unsigned bits = mayNarrow(op) ? 32 : 64;
   for (ValueRange values : {ValueRange(op.getOperands()), ValueRange(op.getResults())})
     for (Value value : values)
       if (value.getType().isIndex())

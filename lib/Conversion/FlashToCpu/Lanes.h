@@ -10,6 +10,14 @@
 
 namespace attn {
 
+/// Positions of the queries of the chunk of `lanes` rows from row `lane` of a tile, as vector<lanes x i32>: i0 + row, and
+/// the last valid row for lanes at and behind `rows`.
+mlir::Value buildLaneQueries(mlir::ImplicitLocOpBuilder &builder, int64_t lanes, mlir::Value i0, mlir::Value lane,
+                             mlir::Value rows);
+
+/// Ranges of the arguments (..., b, h, i, j) of a region at the tiled level.
+RegionRanges rangesOfTiledRegion(mlir::Region &region);
+
 /// Clones a scalar region over `lanes` lanes. What does not depend on a lane stays scalar; the rest becomes
 /// vector<lanes>. Index lanes are i32 where the ranges prove that 32 bits hold them, i64 elsewhere.
 class LaneCloner {
@@ -30,6 +38,7 @@ private:
   mlir::LogicalResult cloneOp(mlir::Operation &op);
   void cloneIndexCast(mlir::Operation &op, bool isSigned);
   void cloneLoad(mlir::memref::LoadOp load);
+  bool mayNarrow(mlir::Operation &op);
   void cloneElementwise(mlir::Operation &op);
 
   mlir::ImplicitLocOpBuilder &b;

@@ -33,6 +33,10 @@ inline mlir::VectorType chunkType(const CpuLowering &lowering, mlir::Type rows) 
   return mlir::VectorType::get({std::min(lowering.lanes, type.getDimSize(0))}, type.getElementType());
 }
 
+/// Makes the divisions in score and mask regions that count as pure, remainders and floordivsi, safe: by 0, or the lowest
+/// value by -1, they would end the process. What such a division yields is unspecified.
+void guardDivisions(mlir::Operation *root);
+
 /// Patterns for load_query, init, update_max, weights, store, store_lse and store_weights.
 void populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
                           mlir::RewritePatternSet &patterns);
@@ -40,6 +44,10 @@ void populateTilePatterns(const TileTypeConverter &converter, const CpuLowering 
 /// Patterns for the two products: scores and accumulate.
 void populateProductPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
                              mlir::RewritePatternSet &patterns);
+
+/// The pattern for classify_tile.
+void populateClassifyPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                              mlir::RewritePatternSet &patterns);
 
 } // namespace attn
 

@@ -63,15 +63,12 @@ public:
   ScoreEpilogue(ScoresOp op, ScoresOp::Adaptor adaptor, Value tile, VectorType chunk, Value scaleAfter)
       : op(op), adaptor(adaptor), tile(tile), chunk(chunk), scaleAfter(scaleAfter) {}
 
-  /// Positions of the queries of the chunk from `lane`, the last valid row for lanes behind the end; null without
-  /// regions, which alone need them.
-  Value buildLaneQueries(ImplicitLocOpBuilder &b, Value lane);
+  bool hasRegions() { return !op.getScoreRegion().empty() || !op.getMaskRegion().empty(); }
 
   /// The score of key `k` (of the tile) from its dot products; stores it. Failure after a diagnostic.
   FailureOr<Value> finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane, Value laneQueries);
 
 private:
-  RegionRanges rangesOf(Region &region);
   FailureOr<Value> cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments);
 
   ScoresOp op;
@@ -83,31 +80,8 @@ private:
 
 } // namespace
 
-Value ScoreEpilogue::buildLaneQueries(ImplicitLocOpBuilder &b, Value lane) {
-  if (op.getScoreRegion().empty() && op.getMaskRegion().empty())
-    return {};
-  auto type = VectorType::get(chunk.getShape(), b.getI32Type());
-  SmallVector<int32_t> iota(chunk.getDimSize(0));
-  std::iota(iota.begin(), iota.end(), 0);
-  Value offsets = arith::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef(iota)));
-  // convert-attn-to-flash has checked that lengths fit in 31 bits.
-  auto everywhere = [&](Value index) {
-    return vector::BroadcastOp::create(b, type, Value(arith::IndexCastOp::create(b, b.getI32Type(), index)));
-  };
-  Value last = arith::SubIOp::create(b, adaptor.getRows(), constantIndex(b, 1));
-  Value rows = arith::AddIOp::create(b, everywhere(lane), offsets);
-  return arith::AddIOp::create(b, everywhere(adaptor.getI0()), arith::MinSIOp::create(b, rows, everywhere(last)));
-}
-
-RegionRanges ScoreEpilogue::rangesOf(Region &region) {
-  RegionRanges ranges;
-  for (BlockArgument argument : region.getArguments().take_back(4))
-    ranges.assume(argument, 0, kMaxExtent - 1);
-  return ranges;
-}
-
 FailureOr<Value> ScoreEpilogue::cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments) {
-  RegionRanges ranges = rangesOf(region);
+  RegionRanges ranges = rangesOfTiledRegion(region);
   return LaneCloner(b, chunk.getDimSize(0), ranges).clone(region, arguments);
 }
 
@@ -162,7 +136,9 @@ struct Scores : OpConversionPattern<ScoresOp> {
       inTile.push_back(plus(b, first, constantIndex(b, k)));
       keys.push_back(plus(b, adaptor.getJ0(), inTile.back()));
     }
-    Value queries = epilogue.buildLaneQueries(b, lane);
+    Value queries;
+    if (epilogue.hasRegions())
+      queries = buildLaneQueries(b, chunk.getDimSize(0), adaptor.getI0(), lane, adaptor.getRows());
     Value max = vector::LoadOp::create(b, chunk, rowMax, lane);
     for (auto [dot, k] : llvm::zip(buildDots(b, adaptor, chunk, lane, keys), inTile)) {
       FailureOr<Value> score = epilogue.finish(b, dot, k, lane, queries);

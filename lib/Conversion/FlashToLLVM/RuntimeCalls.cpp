@@ -178,8 +178,25 @@ struct LowerParallelFor : ConvertOpToLLVMPattern<flash::ParallelForOp> {
   }
 };
 
+struct LowerCountKvTiles : ConvertOpToLLVMPattern<flash::CountKvTilesOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(flash::CountKvTilesOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    FailureOr<LLVM::LLVMFuncOp> count =
+        LLVM::lookupOrCreateFn(rewriter, op->getParentOfType<ModuleOp>(), "attn_rt_count_kv_tiles", {b.getI64Type()},
+                               LLVM::LLVMVoidType::get(b.getContext()));
+    if (failed(count))
+      return op.emitOpError("expects the name attn_rt_count_kv_tiles to be the runtime's, but the module has another");
+    LLVM::CallOp::create(b, *count, adaptor.getCount());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void attn::populateRuntimeCallPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRequire, LowerAssert, LowerParallelFor>(converter);
+  patterns.add<LowerRequire, LowerAssert, LowerCountKvTiles, LowerParallelFor>(converter);
 }

@@ -101,6 +101,9 @@ typedef struct attn_rt_call_result {
   int64_t parallel_loops;
   /// Items of these loops.
   int64_t tiles;
+  /// kv tiles that the loops computed, where the code counts them
+  /// (attn_rt_count_kv_tiles); 0 elsewhere.
+  int64_t kv_tiles;
 } attn_rt_call_result;
 
 /// Runs function(arguments) in the default floating-point environment and
@@ -126,6 +129,10 @@ void attn_rt_parallel_for(int64_t count, int64_t scratch_bytes,
 /// Ends the call with ATTN_RT_INVALID_ARGUMENT and the message, in which {0}
 /// and {1} stand for a and b. Prints and aborts outside a call.
 ATTN_RT_NORETURN void attn_rt_fail(const char *message, int64_t a, int64_t b);
+
+/// Adds to the call's kv_tiles. Any thread of the call; does nothing outside of
+/// one.
+void attn_rt_count_kv_tiles(int64_t count);
 
 /// What MLIR's memref.alloc and memref.dealloc call (generic functions). Never
 /// NULL, aligned to at least 64; ends the call if there is no memory.

@@ -259,8 +259,9 @@ TEST(HandComputed, ANaNScoreReachesItsOwnRowAlone) {
       bool isBad = i == 0 || i == 13 || i == 19;
       EXPECT_EQ(std::isnan(run.at(0, 0, i, 0)), isBad) << i;
       EXPECT_EQ(std::isnan(run.lse[i]), isBad) << i;
-      if (!isBad)
+      if (!isBad) {
         EXPECT_NEAR(run.at(0, 0, i, 1), 1.0f, kFourUlp) << i;
+      }
     }
   }
 }

@@ -139,9 +139,10 @@ void attn::printLayouts(OpAsmPrinter &printer, Operation *, AffineMapAttr query,
     if (!layout)
       continue;
     printer << separator << kLayoutNames[which] << '(';
+    StringRef letters = kLayoutLetters[which];
     llvm::interleaveComma(layout.getValue().getResults(), printer, [&](AffineExpr result) {
       if (auto dim = dyn_cast<AffineDimExpr>(result))
-        printer << kLayoutLetters[which][dim.getPosition()];
+        printer << letters[dim.getPosition()];
       else
         printer << cast<AffineConstantExpr>(result).getValue();
     });

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ExpandTrigonometry.h"
+#include "ExpandPatterns.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -60,6 +60,7 @@ static void populateExpansions(RewritePatternSet &patterns) {
   patterns.add<CopyToLoops>(patterns.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   arith::populateExpandBFloat16Patterns(patterns);
+  attn::flash::populateScalarExpansions(patterns);
   vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle1D);
   vector::populateVectorShapeCastLoweringPatterns(patterns);
   vector::populateVectorBroadcastLoweringPatterns(patterns);

@@ -1,0 +1,194 @@
+//===- Bound.cpp - symbolic bounds of key ranges --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Dialect/Attn/Analysis/Bound.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace attn;
+
+struct Bound::Node {
+  Kind kind;
+  /// The constant, factor, divisor; low and high of a uniform.
+  int64_t number = 0, high = 0;
+  Value value;
+  std::vector<Bound> operands;
+};
+
+Bound Bound::make(Node node) { return Bound(std::make_shared<const Node>(std::move(node))); }
+Bound Bound::constant(int64_t value) { return make({Kind::Constant, value, 0, {}, {}}); }
+Bound Bound::minusInfinity() { return make({Kind::MinusInfinity, 0, 0, {}, {}}); }
+Bound Bound::plusInfinity() { return make({Kind::PlusInfinity, 0, 0, {}, {}}); }
+Bound Bound::firstRow() { return make({Kind::FirstRow, 0, 0, {}, {}}); }
+Bound Bound::lastRow() { return make({Kind::LastRow, 0, 0, {}, {}}); }
+Bound Bound::uniform(Value value, int64_t low, int64_t high) { return make({Kind::Uniform, low, high, value, {}}); }
+
+Bound::Kind Bound::kind() const { return node->kind; }
+bool Bound::isConstant(int64_t value) const { return kind() == Kind::Constant && node->number == value; }
+
+bool Bound::operator==(const Bound &other) const {
+  return node == other.node || (node->kind == other.node->kind && node->number == other.node->number &&
+                                node->high == other.node->high && node->value == other.node->value &&
+                                node->operands == other.node->operands);
+}
+
+Bound Bound::add(Bound a, Bound b) {
+  if (a.kind() == Kind::Constant && b.kind() == Kind::Constant)
+    return constant(a.node->number + b.node->number);
+  if (a.isConstant(0))
+    return b;
+  if (b.isConstant(0))
+    return a;
+  return make({Kind::Add, 0, 0, {}, {std::move(a), std::move(b)}});
+}
+
+Bound Bound::scale(Bound a, int64_t factor) {
+  if (a.kind() == Kind::Constant)
+    return constant(a.node->number * factor);
+  if (factor == 1)
+    return a;
+  return factor == 0 ? constant(0) : make({Kind::Scale, factor, 0, {}, {std::move(a)}});
+}
+
+Bound Bound::floorDiv(Bound a, int64_t divisor) {
+  if (a.kind() == Kind::Constant)
+    return constant(llvm::divideFloorSigned(a.node->number, divisor));
+  return divisor == 1 ? a : make({Kind::FloorDiv, divisor, 0, {}, {std::move(a)}});
+}
+
+Bound Bound::min(Bound a, Bound b) {
+  if (a.kind() == Kind::Constant && b.kind() == Kind::Constant)
+    return constant(std::min(a.node->number, b.node->number));
+  if (a == b || a.isMinusInfinity() || b.isPlusInfinity())
+    return a;
+  if (b.isMinusInfinity() || a.isPlusInfinity())
+    return b;
+  return make({Kind::Min, 0, 0, {}, {std::move(a), std::move(b)}});
+}
+
+Bound Bound::max(Bound a, Bound b) {
+  if (a.kind() == Kind::Constant && b.kind() == Kind::Constant)
+    return constant(std::max(a.node->number, b.node->number));
+  if (a == b || a.isPlusInfinity() || b.isMinusInfinity())
+    return a;
+  if (b.isPlusInfinity() || a.isMinusInfinity())
+    return b;
+  return make({Kind::Max, 0, 0, {}, {std::move(a), std::move(b)}});
+}
+
+Bound Bound::choose(Bound condition, Bound yes, Bound no) {
+  if (condition.kind() == Kind::Constant)
+    return condition.node->number <= 0 ? yes : no;
+  if (yes == no)
+    return yes;
+  return make({Kind::Choose, 0, 0, {}, {std::move(condition), std::move(yes), std::move(no)}});
+}
+
+int64_t Bound::evaluate(int64_t firstRow, int64_t lastRow, llvm::function_ref<int64_t(Value)> uniformOf) const {
+  auto operand = [&](unsigned k) { return node->operands[k].evaluate(firstRow, lastRow, uniformOf); };
+  switch (node->kind) {
+  case Kind::Constant:
+    return node->number;
+  case Kind::MinusInfinity:
+    return -kInfinity;
+  case Kind::PlusInfinity:
+    return kInfinity;
+  case Kind::FirstRow:
+    return firstRow;
+  case Kind::LastRow:
+    return lastRow;
+  case Kind::Uniform:
+    return std::clamp(uniformOf(node->value), node->number, node->high);
+  case Kind::Add:
+    return operand(0) + operand(1);
+  case Kind::Scale:
+    return operand(0) * node->number;
+  case Kind::FloorDiv:
+    return llvm::divideFloorSigned(operand(0), node->number);
+  case Kind::Min:
+    return std::min(operand(0), operand(1));
+  case Kind::Max:
+    return std::max(operand(0), operand(1));
+  case Kind::Choose:
+    return operand(0) <= 0 ? operand(1) : operand(2);
+  }
+  llvm_unreachable("every kind is handled");
+}
+
+Value Bound::build(ImplicitLocOpBuilder &b, Value firstRow, Value lastRow,
+                   llvm::function_ref<Value(Value)> uniformOf) const {
+  auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
+  auto operand = [&](unsigned k) { return node->operands[k].build(b, firstRow, lastRow, uniformOf); };
+  switch (node->kind) {
+  case Kind::Constant:
+    return number(node->number);
+  case Kind::MinusInfinity:
+    return number(-kInfinity);
+  case Kind::PlusInfinity:
+    return number(kInfinity);
+  case Kind::FirstRow:
+    return firstRow;
+  case Kind::LastRow:
+    return lastRow;
+  case Kind::Uniform: {
+    Value limited = arith::MaxSIOp::create(b, uniformOf(node->value), number(node->number));
+    return arith::MinSIOp::create(b, limited, number(node->high));
+  }
+  case Kind::Add:
+    return arith::AddIOp::create(b, operand(0), operand(1));
+  case Kind::Scale:
+    return arith::MulIOp::create(b, operand(0), number(node->number));
+  case Kind::FloorDiv:
+    return arith::FloorDivSIOp::create(b, operand(0), number(node->number));
+  case Kind::Min:
+    return arith::MinSIOp::create(b, operand(0), operand(1));
+  case Kind::Max:
+    return arith::MaxSIOp::create(b, operand(0), operand(1));
+  case Kind::Choose: {
+    Value holds = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, operand(0), number(0));
+    return arith::SelectOp::create(b, holds, operand(1), operand(2));
+  }
+  }
+  llvm_unreachable("every kind is handled");
+}
+
+std::string Bound::str(SmallVectorImpl<Value> &names) const {
+  auto operand = [&](unsigned k) { return node->operands[k].str(names); };
+  switch (node->kind) {
+  case Kind::Constant:
+    return std::to_string(node->number);
+  case Kind::MinusInfinity:
+    return "-inf";
+  case Kind::PlusInfinity:
+    return "inf";
+  case Kind::FirstRow:
+    return "i0";
+  case Kind::LastRow:
+    return "i1";
+  case Kind::Uniform: {
+    auto *found = llvm::find(names, node->value);
+    size_t position = found - names.begin();
+    if (found == names.end())
+      names.push_back(node->value);
+    return "n" + std::to_string(position);
+  }
+  case Kind::Add: {
+    std::string second = operand(1);
+    return operand(0) + (second[0] == '-' ? " - " + second.substr(1) : " + " + second);
+  }
+  case Kind::Scale:
+    return node->number == -1 ? "-" + operand(0) : std::to_string(node->number) + " * (" + operand(0) + ")";
+  case Kind::FloorDiv:
+    return "floor((" + operand(0) + ") / " + std::to_string(node->number) + ")";
+  case Kind::Min:
+    return "min(" + operand(0) + ", " + operand(1) + ")";
+  case Kind::Max:
+    return "max(" + operand(0) + ", " + operand(1) + ")";
+  case Kind::Choose:
+    return "(" + operand(0) + " <= 0 ? " + operand(1) + " : " + operand(2) + ")";
+  }
+  llvm_unreachable("every kind is handled");
+}
