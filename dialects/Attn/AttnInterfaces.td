@@ -22,8 +22,8 @@ def Attn_NamedModInterface : AttrInterface<"NamedModInterface"> {
       }], "::mlir::Attribute", "withNumCaptures", (ins "unsigned":$count), "",
       "return count == $_attr.getNumCaptures() ? ::mlir::Attribute($_attr) : ::mlir::Attribute();">,
     InterfaceMethod<[{
-      Which of the letters b h i j each dimension of a captured operand, of the given rank, stands for; '*' for a size of
-      its own.
+      Which of the letters b h i j each dimension of a captured operand, of the given rank, stands for; '*' for a size
+      of its own.
       }], "::llvm::StringRef", "getCaptureLetters", (ins "unsigned":$capture, "unsigned":$rank)>,
     InterfaceMethod<[{
       The size of the dimension that has the letter '*'; kDynamic for any.

@@ -68,11 +68,11 @@ ScoreFunction<T> attn::reference::bindScore(const Frame &frame, const NamedMod &
             });
           })
           .Case([&](DistanceBiasAttr attr) -> ScoreFunction<T> {
-            return added([attr, max = attr.getMax(), table = captures.table(0, "h*", 2 * attr.getMax() + 1)](
-                             const Point &p) {
-              int64_t distance = p.j - positionOf(attr.getDiagonal(), p);
-              return table.at(p.h, distance < -max ? 0 : distance > max ? 2 * max : distance + max);
-            });
+            return added(
+                [attr, max = attr.getMax(), table = captures.table(0, "h*", 2 * attr.getMax() + 1)](const Point &p) {
+                  int64_t distance = p.j - positionOf(attr.getDiagonal(), p);
+                  return table.at(p.h, distance < -max ? 0 : distance > max ? 2 * max : distance + max);
+                });
           })
           .Case([&](IndexedBiasAttr) -> ScoreFunction<T> {
             Table index = captures.table(0, "ij");

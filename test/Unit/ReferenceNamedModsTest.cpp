@@ -30,8 +30,8 @@ protected:
     return "func.func @main(%q: " + q + ", %k: " + k + moreArguments + ") -> (" + l + ", " + w +
            ") {\n %one = arith.constant 1.0 : f32\n %o = tensor.empty() : " + q + "\n %l = tensor.empty() : " + l +
            "\n %w = tensor.empty() : " + w + "\n %r:3 = attn.attention %q, %k, %k scale(%one) " + clauses + " : " + q +
-           ", " + k + ", " + k + " outs(%o : " + q + ") lse(%l : " + l + ") weights(%w : " + w + ") -> " + q + ", " + l +
-           ", " + w + "\n return %r#1, %r#2 : " + l + ", " + w + "\n}";
+           ", " + k + ", " + k + " outs(%o : " + q + ") lse(%l : " + l + ") weights(%w : " + w + ") -> " + q + ", " +
+           l + ", " + w + "\n return %r#1, %r#2 : " + l + ", " + w + "\n}";
   }
 
   /// Kept keys of each query: '1' kept, '.' dropped, rows separated by spaces.
@@ -99,15 +99,14 @@ TEST_F(ReferenceNamedModsTest, Documents) {
   std::vector<Tensor> both = {integers(32, {2}, {1, 2}), integers(32, {1, 5}, {2, 1, 1, 2, 1})};
   EXPECT_EQ(keptBy("masks(document(%q_ids : tensor<2xi32>, %k_ids : tensor<1x5xi32>))", 2, 5, two, both),
             ".11.1 1..1.");
-  EXPECT_EQ(keptBy("masks(document_causal<bottom_right>(%q_ids : tensor<2xi32>, %k_ids : tensor<1x5xi32>))", 2, 5, two,
-                   both),
-            ".11.. 1..1.");
+  EXPECT_EQ(
+      keptBy("masks(document_causal<bottom_right>(%q_ids : tensor<2xi32>, %k_ids : tensor<1x5xi32>))", 2, 5, two, both),
+      ".11.. 1..1.");
 }
 
 TEST_F(ReferenceNamedModsTest, SharedPrefix) {
   EXPECT_EQ(keptBy("masks(shared_prefix(%p : tensor<1xi32>, %d : tensor<4xi32>))", 4, 4,
-                   ", %p: tensor<1xi32>, %d: tensor<4xi32>",
-                   {integers(32, {1}, {1}), integers(32, {4}, {5, 6, 6, 9})}),
+                   ", %p: tensor<1xi32>, %d: tensor<4xi32>", {integers(32, {1}, {1}), integers(32, {4}, {5, 6, 6, 9})}),
             "1... 111. 111. 1..1");
 }
 
@@ -123,8 +122,7 @@ TEST_F(ReferenceNamedModsTest, Blocks) {
 
 TEST_F(ReferenceNamedModsTest, BlockDiffusion) {
   // Halves of 3 in blocks 0, 0, 1.
-  EXPECT_EQ(keptBy("masks(block_diffusion<half = 3, block = 2>)", 6, 6),
-            "11.... 11.... ..111. ...11. ...11. ...111");
+  EXPECT_EQ(keptBy("masks(block_diffusion<half = 3, block = 2>)", 6, 6), "11.... 11.... ..111. ...11. ...11. ...111");
 }
 
 TEST_F(ReferenceNamedModsTest, Local2d) {
@@ -173,8 +171,8 @@ TEST_F(ReferenceNamedModsTest, IndexedBiasClamps) {
 }
 
 TEST_F(ReferenceNamedModsTest, T5BucketBorders) {
-  // Table entry n is n, so a term is a bucket. 32 buckets, both directions: 16 ahead from bucket 16 on, 8 of them exact;
-  // the others begin at 8 * 16^(k / 8): 8, 11.3, 16, 22.6, 32, 45.3, 64, 90.5, rounded up.
+  // Table entry n is n, so a term is a bucket. 32 buckets, both directions: 16 ahead from bucket 16 on, 8 of them
+  // exact; the others begin at 8 * 16^(k / 8): 8, 11.3, 16, 22.6, 32, 45.3, 64, 90.5, rounded up.
   std::vector<double> table, expected;
   for (int64_t n = 0; n < 32; ++n)
     table.push_back(n);

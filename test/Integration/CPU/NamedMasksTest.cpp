@@ -55,11 +55,11 @@ public:
     for (int64_t d = 0; d < 4; ++d)
       text << "  %c" << d << " = arith.constant " << d << " : index\n  %n" << d << " = tensor.dim "
            << (d == 3 ? "%v" : "%q") << ", %c" << d << " : " << (d == 3 ? v : q) << "\n";
-    text << "  %o = tensor.empty(" << (isStatic ? "" : "%n0, %n1, %n2, %n3") << ") : " << o
-         << "\n  %l = tensor.empty(" << (isStatic ? "" : "%n0, %n1, %n2") << ") : " << l
-         << "\n  %r:2 = attn.attention %q, %k, %v scale(%s" << (wide == "f64" ? " : f64" : "") << ") " << clauses
-         << "\n    : " << q << ", " << k << ", " << v << " outs(%o : " << o << ") lse(%l : " << l << ") -> " << o
-         << ", " << l << "\n  return %r#0, %r#1 : " << o << ", " << l << "\n}\n";
+    text << "  %o = tensor.empty(" << (isStatic ? "" : "%n0, %n1, %n2, %n3") << ") : " << o << "\n  %l = tensor.empty("
+         << (isStatic ? "" : "%n0, %n1, %n2") << ") : " << l << "\n  %r:2 = attn.attention %q, %k, %v scale(%s"
+         << (wide == "f64" ? " : f64" : "") << ") " << clauses << "\n    : " << q << ", " << k << ", " << v
+         << " outs(%o : " << o << ") lse(%l : " << l << ") -> " << o << ", " << l << "\n  return %r#0, %r#1 : " << o
+         << ", " << l << "\n}\n";
     return text.str();
   }
 
@@ -153,8 +153,7 @@ std::vector<NamedCase> maskCases() {
       plain("block_causal", 37, 53, "masks(block_causal<size = 6, top_left>)"),
       plain("block_causal_bottom_right", 53, 37, "masks(block_causal<size = 20, bottom_right>)"),
       plain("block_diffusion", 46, 46, "masks(block_diffusion<half = 23, block = 5>)"),
-      plain("local_2d", 45, 45,
-            "masks(local_2d<rows = 5, columns = 9, kernel_rows = 3, kernel_columns = 5>)"),
+      plain("local_2d", 45, 45, "masks(local_2d<rows = 5, columns = 9, kernel_rows = 3, kernel_columns = 5>)"),
       plain("local_2d_even_and_whole", 45, 45,
             "masks(local_2d<rows = 9, columns = 5, kernel_rows = 4, kernel_columns = 5>)"),
       {"document", 37, 37, [](Program &p) { return "masks(document(" + bothIds(p) + "))"; }},
@@ -164,8 +163,8 @@ std::vector<NamedCase> maskCases() {
       {"document_i64_without_batch", 37, 53,
        [](Program &p) {
          auto id = [](int64_t n) { return n / 11 + (int64_t(1) << 40); };
-         return "masks(document(" + p.integers("%ids", {37}, "i64", id) + ", " + p.integers("%keyIds", {53}, "i64", id) +
-                "))";
+         return "masks(document(" + p.integers("%ids", {37}, "i64", id) + ", " +
+                p.integers("%keyIds", {53}, "i64", id) + "))";
        }},
       {"shared_prefix", 37, 53,
        [](Program &p) {
@@ -205,8 +204,8 @@ std::vector<NamedCase> scoreCases() {
        }},
       {"t5_causal", 37, 53,
        [](Program &p) {
-         return "scores(t5_bias<buckets = 9, max_distance = 30, causal, bottom_right>(" +
-                p.reals("%t", {9, 4}, "f16") + ")) masks(causal<bottom_right>)";
+         return "scores(t5_bias<buckets = 9, max_distance = 30, causal, bottom_right>(" + p.reals("%t", {9, 4}, "f16") +
+                ")) masks(causal<bottom_right>)";
        }},
       {"distance_bias", 37, 53,
        [](Program &p) { return "scores(distance_bias<max = 11, bottom_right>(" + p.reals("%t", {23}, p.wide) + "))"; }},

@@ -148,7 +148,8 @@ template <typename AttrT> static Attribute parseBlocks(AsmParser &parser) {
   return AttrT::get(parser.getContext(), size[0].value, diagonal);
 }
 
-template <typename AttrT> static LogicalResult verifyBlocks(AttrT attr, EmitError emitError, const AttentionDims &dims) {
+template <typename AttrT>
+static LogicalResult verifyBlocks(AttrT attr, EmitError emitError, const AttentionDims &dims) {
   if (failed(verifyAtLeast(emitError, attr.getKeyword(), "size", attr.getSize(), 1)))
     return failure();
   return verifyDiagonal(emitError, attr.getKeyword(), attr.getDiagonal(), dims);
@@ -288,8 +289,7 @@ Value Local2dAttr::buildMod(ImplicitLocOpBuilder &builder, const ModValues &valu
   };
   Value rows = buildNeighbourhood(builder, blockOf(builder, values.i, getColumns()),
                                   blockOf(builder, values.j, getColumns()), getRows(), getKernelRows());
-  Value columns =
-      buildNeighbourhood(builder, column(values.i), column(values.j), getColumns(), getKernelColumns());
+  Value columns = buildNeighbourhood(builder, column(values.i), column(values.j), getColumns(), getKernelColumns());
   return both(builder, rows, columns);
 }
 
@@ -312,7 +312,7 @@ Value TreeAttr::buildMod(ImplicitLocOpBuilder &builder, const ModValues &values,
   node = arith::MaxSIOp::create(builder, node, constantIndex(builder, 0));
   node = arith::MinSIOp::create(builder, node, last);
   SmallVector<Value> indices{values.b, values.i, node};
-  Value isVisible = readElement(builder, captures[0],
-                                ArrayRef(indices).take_back(cast<ShapedType>(captures[0].getType()).getRank()));
+  Value isVisible =
+      readElement(builder, captures[0], ArrayRef(indices).take_back(cast<ShapedType>(captures[0].getType()).getRank()));
   return either(builder, compare(builder, Predicate::slt, values.j, context), isVisible);
 }

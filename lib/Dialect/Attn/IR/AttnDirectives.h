@@ -28,8 +28,8 @@ mlir::ParseResult parseLayouts(mlir::OpAsmParser &parser, mlir::AffineMapAttr &q
 void printLayouts(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::AffineMapAttr query, mlir::AffineMapAttr key,
                   mlir::AffineMapAttr value, mlir::AffineMapAttr out);
 
-/// The named mask (or score function) that comes next, with its parameters, without its captured operands; failure after
-/// a diagnostic, also where no such name is known. Knows the table of names.
+/// The named mask (or score function) that comes next, with its parameters, without its captured operands; failure
+/// after a diagnostic, also where no such name is known. Knows the table of names.
 mlir::FailureOr<NamedModInterface> parseMod(mlir::AsmParser &parser, bool masks);
 /// Prints the name and the parameters.
 void printMod(mlir::AsmPrinter &printer, NamedModInterface mod);

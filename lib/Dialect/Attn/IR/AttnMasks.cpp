@@ -96,10 +96,9 @@ Attribute DilatedAttr::parse(AsmParser &parser, Type) {
 }
 
 void DilatedAttr::print(AsmPrinter &printer) const {
-  printParameters(
-      printer,
-      {windowEnd("left", getLeft()), windowEnd("right", getRight()), {"step", 1, std::nullopt, getStep()}}, {},
-      getDiagonal());
+  printParameters(printer,
+                  {windowEnd("left", getLeft()), windowEnd("right", getRight()), {"step", 1, std::nullopt, getStep()}},
+                  {}, getDiagonal());
 }
 
 LogicalResult DilatedAttr::verifyMod(EmitError emitError, const AttentionDims &dims, TypeRange) const {
@@ -139,8 +138,7 @@ LogicalResult GlobalWindowAttr::verifyMod(EmitError emitError, const AttentionDi
 
 Value GlobalWindowAttr::buildMod(ImplicitLocOpBuilder &builder, const ModValues &values, ValueRange) const {
   Value position = queryPosition(builder, getDiagonal(), values);
-  Value inside =
-      buildWindow(builder, arith::SubIOp::create(builder, values.j, position), getLeft(), getRight());
+  Value inside = buildWindow(builder, arith::SubIOp::create(builder, values.j, position), getLeft(), getRight());
   if (!inside)
     return constantTrue(builder);
   Value globals = constantIndex(builder, getGlobals());

@@ -77,8 +77,8 @@ FailureOr<NamedModInterface> attn::parseMod(AsmParser &parser, bool masks) {
   const NamedMod *mod = findMod(masks, word);
   if (!mod) {
     auto names = llvm::map_range(getMods(masks), [](const NamedMod &known) { return known.name; });
-    return parser.emitError(loc, "expected ") << (masks ? "a mask (" : "a score function (") << llvm::join(names, ", ")
-                                              << "), but got '" << word << "'";
+    return parser.emitError(loc, "expected ")
+           << (masks ? "a mask (" : "a score function (") << llvm::join(names, ", ") << "), but got '" << word << "'";
   }
   Attribute attr = mod->parse(parser);
   if (!attr)
@@ -221,7 +221,8 @@ bool attn::isFloatElement(Type type) { return isa<Float16Type, BFloat16Type, Flo
 
 /// `[batch = 2, queryLen = 5]`.
 static std::string shapeText(ArrayRef<CaptureDim> shape) {
-  auto dims = llvm::map_range(shape, [](const CaptureDim &dim) { return (dim.name + " = " + sizeText(dim.size)).str(); });
+  auto dims =
+      llvm::map_range(shape, [](const CaptureDim &dim) { return (dim.name + " = " + sizeText(dim.size)).str(); });
   return "[" + llvm::join(dims, ", ") + "]";
 }
 

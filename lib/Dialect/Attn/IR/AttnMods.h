@@ -35,7 +35,8 @@ struct WordParameter {
   bool value = false;
 };
 
-/// Parses nothing or `<a = 3, word, bottom_right>`, in any order, for the mod `keyword`. `diagonal`: null if it has none.
+/// Parses nothing or `<a = 3, word, bottom_right>`, in any order, for the mod `keyword`. `diagonal`: null if it has
+/// none.
 mlir::ParseResult parseParameters(mlir::AsmParser &parser, llvm::StringRef keyword,
                                   llvm::MutableArrayRef<IntegerParameter> integers,
                                   llvm::MutableArrayRef<WordParameter> words, Diagonal *diagonal);

@@ -205,9 +205,9 @@ Attribute T5BiasAttr::parse(AsmParser &parser, Type) {
 }
 
 void T5BiasAttr::print(AsmPrinter &printer) const {
-  printParameters(
-      printer, {{"buckets", 2, std::nullopt, getBuckets()}, {"max_distance", 1, std::nullopt, getMaxDistance()}},
-      {{"bidirectional", getBidirectional()}, {"causal", !getBidirectional()}}, getDiagonal());
+  printParameters(printer,
+                  {{"buckets", 2, std::nullopt, getBuckets()}, {"max_distance", 1, std::nullopt, getMaxDistance()}},
+                  {{"bidirectional", getBidirectional()}, {"causal", !getBidirectional()}}, getDiagonal());
 }
 
 int64_t T5BiasAttr::getCaptureSize(unsigned) const { return getBuckets(); }

@@ -173,8 +173,10 @@ static ParseResult parseCaptures(OpAsmParser &parser, NamedModInterface &mod,
   for (unsigned n = 1; n <= kMaxCaptures; ++n)
     if (mod.withNumCaptures(n))
       counts.push_back(std::to_string(n));
-  return parser.emitError(loc, "expects ") << llvm::join(counts, " or ") << " captured operands for '"
-                                           << mod.getKeyword() << "', but got " << count << " (C10)";
+  return parser.emitError(loc, "expects ")
+         << llvm::join(counts, " or ")
+         << (counts == SmallVector<std::string>{"1"} ? " captured operand for '" : " captured operands for '")
+         << mod.getKeyword() << "', but got " << count << " (C10)";
 }
 
 /// `(causal<top_left>, boolean(%m : tensor<5x7xi1>))`.

@@ -113,9 +113,9 @@ static void checkDimension(ImplicitLocOpBuilder &builder, const Capture &capture
     Value isOne = isEqual(builder, actual, arith::ConstantIndexOp::create(builder, 1));
     holds = arith::OrIOp::create(builder, isOne, holds);
   }
-  std::string message = ("expects dimension " + Twine(dimension) + " of " + capture.text() + " to be " +
-                         (mayBeOne ? "1 or " : "") + name)
-                            .str();
+  std::string message =
+      ("expects dimension " + Twine(dimension) + " of " + capture.text() + " to be " + (mayBeOne ? "1 or " : "") + name)
+          .str();
   cf::AssertOp::create(builder, holds, message);
 }
 
