@@ -73,8 +73,8 @@ Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::ve
   if (attn_rt_call(&callOptions, impl->entry, arguments.pointers(), &result) != ATTN_RT_OK)
     return Error{convertCode(result.code), "@" + impl->signature.name + ": " + result.message,
                  impl->signature.location};
-  return RunReport{result.allocations, result.allocated_bytes, result.scratch_bytes, result.parallel_loops,
-                   result.tiles, result.kv_tiles};
+  return RunReport{result.allocations,    result.allocated_bytes, result.scratch_bytes,
+                   result.parallel_loops, result.tiles,           result.kv_tiles};
 }
 
 const FunctionSignature &Kernel::signature() const { return impl->signature; }

@@ -147,10 +147,10 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
 } // namespace
 
 void attn::registerPipelines() {
-  PassPipelineRegistration<CommandLineOptions>(
-      "attn-compile", "Compile a graph down to a level of IR",
-      [](OpPassManager &pm, const CommandLineOptions &options) {
-        buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.blockRows, options.skipTiles,
-                                  options.countKvTiles});
-      });
+  PassPipelineRegistration<CommandLineOptions>("attn-compile", "Compile a graph down to a level of IR",
+                                               [](OpPassManager &pm, const CommandLineOptions &options) {
+                                                 buildCompilePipeline(pm, {options.to, options.target, options.tileQ,
+                                                                           options.tileKv, options.blockRows,
+                                                                           options.skipTiles, options.countKvTiles});
+                                               });
 }

@@ -28,8 +28,7 @@ void Error::set(int32_t newCode, const char *text, int64_t a, int64_t b) {
       continue;
     }
     char number[24];
-    int length =
-        std::snprintf(number, sizeof(number), "%" PRId64, isFirst ? a : b);
+    int length = std::snprintf(number, sizeof(number), "%" PRId64, isFirst ? a : b);
     if (length > end - out)
       length = static_cast<int>(end - out);
     std::memcpy(out, number, length);
@@ -39,8 +38,7 @@ void Error::set(int32_t newCode, const char *text, int64_t a, int64_t b) {
   *out = '\0';
 }
 
-void attn::runtime::fail(int32_t code, const char *message, int64_t a,
-                         int64_t b) {
+void attn::runtime::fail(int32_t code, const char *message, int64_t a, int64_t b) {
   Thread &thread = currentThread();
   if (thread.worker) {
     recordFailure(*thread.worker, code, message, a, b);
@@ -52,14 +50,12 @@ void attn::runtime::fail(int32_t code, const char *message, int64_t a,
   }
   Error error;
   error.set(code, message, a, b);
-  std::fprintf(stderr, "attn runtime: %s (outside of attn_rt_call)\n",
-               error.message);
+  std::fprintf(stderr, "attn runtime: %s (outside of attn_rt_call)\n", error.message);
   std::abort();
 }
 
 /// Returns normally whether the function returns or fails.
-static void runGuarded(Call &call, void (*function)(void **),
-                       void **arguments) {
+static void runGuarded(Call &call, void (*function)(void **), void **arguments) {
   if (setjmp(call.escape) == 0)
     function(arguments);
 }
@@ -83,8 +79,7 @@ static void runCall(Call &call, void (*function)(void **), void **arguments) {
     freeScratch(call.scratch);
 }
 
-int32_t attn_rt_call(const attn_rt_call_options *options,
-                     void (*function)(void **), void **arguments,
+int32_t attn_rt_call(const attn_rt_call_options *options, void (*function)(void **), void **arguments,
                      attn_rt_call_result *result) {
   Call call;
   if (options) {
@@ -92,13 +87,10 @@ int32_t attn_rt_call(const attn_rt_call_options *options,
     call.maxScratchBytes = options->max_scratch_bytes;
   }
   if (!function)
-    call.error.set(ATTN_RT_INVALID_ARGUMENT,
-                   "attn_rt_call expects a function, but got NULL", 0, 0);
+    call.error.set(ATTN_RT_INVALID_ARGUMENT, "attn_rt_call expects a function, but got NULL", 0, 0);
   else if (call.maxScratchBytes < 0)
-    call.error.set(
-        ATTN_RT_INVALID_ARGUMENT,
-        "max_scratch_bytes must be at least 0 (0: no limit), but got {0}",
-        call.maxScratchBytes, 0);
+    call.error.set(ATTN_RT_INVALID_ARGUMENT, "max_scratch_bytes must be at least 0 (0: no limit), but got {0}",
+                   call.maxScratchBytes, 0);
   else
     runCall(call, function, arguments);
 
@@ -121,6 +113,5 @@ void attn_rt_count_kv_tiles(int64_t count) {
 }
 
 void attn_rt_fail(const char *message, int64_t a, int64_t b) {
-  fail(ATTN_RT_INVALID_ARGUMENT,
-       message ? message : "the kernel failed without a message", a, b);
+  fail(ATTN_RT_INVALID_ARGUMENT, message ? message : "the kernel failed without a message", a, b);
 }

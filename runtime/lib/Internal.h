@@ -104,8 +104,7 @@ Thread &currentThread();
 [[noreturn]] void fail(int32_t code, const char *message, int64_t a, int64_t b);
 
 /// Records the failure of the worker's current item; the lowest item wins.
-void recordFailure(Worker &worker, int32_t code, const char *message, int64_t a,
-                   int64_t b);
+void recordFailure(Worker &worker, int32_t code, const char *message, int64_t a, int64_t b);
 
 /// A buffer with the current call's bookkeeping; fails if there is none.
 /// `counted` tells the generated code's buffers from the runtime's own.
@@ -132,8 +131,7 @@ struct attn_rt_pool {
   /// Keeps or frees the block.
   void returnScratch(attn::runtime::Scratch scratch);
   /// Runs work(context, worker) for each worker in [0, workers).
-  void run(int64_t workers, void (*work)(void *context, int64_t worker),
-           void *context);
+  void run(int64_t workers, void (*work)(void *context, int64_t worker), void *context);
 };
 
 #endif // ATTN_RUNTIME_LIB_INTERNAL_H

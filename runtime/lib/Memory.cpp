@@ -50,30 +50,24 @@ static void unlink(Buffer &buffer) {
     call.liveBytes -= buffer.bytes;
 }
 
-void *attn::runtime::allocateBuffer(uint64_t alignment, uint64_t size,
-                                    bool counted) {
+void *attn::runtime::allocateBuffer(uint64_t alignment, uint64_t size, bool counted) {
   if (alignment < uint64_t(minAlignment))
     alignment = minAlignment;
   if ((alignment & (alignment - 1)) != 0 || alignment > uint64_t(maxBytes))
-    fail(ATTN_RT_INVALID_ARGUMENT,
-         "a buffer's alignment must be a power of two up to {1}, but got {0}",
+    fail(ATTN_RT_INVALID_ARGUMENT, "a buffer's alignment must be a power of two up to {1}, but got {0}",
          static_cast<int64_t>(alignment), maxBytes);
   if (size > uint64_t(maxBytes))
-    fail(ATTN_RT_OUT_OF_MEMORY,
-         "a buffer of {0} bytes (as signed 64 bits) exceeds {1}",
-         static_cast<int64_t>(size), maxBytes);
+    fail(ATTN_RT_OUT_OF_MEMORY, "a buffer of {0} bytes (as signed 64 bits) exceeds {1}", static_cast<int64_t>(size),
+         maxBytes);
 
   void *base = std::malloc(sizeof(Buffer) + alignment + size);
   if (!base)
-    fail(ATTN_RT_OUT_OF_MEMORY,
-         "no memory for a buffer of {0} bytes aligned to {1}",
-         static_cast<int64_t>(size), static_cast<int64_t>(alignment));
+    fail(ATTN_RT_OUT_OF_MEMORY, "no memory for a buffer of {0} bytes aligned to {1}", static_cast<int64_t>(size),
+         static_cast<int64_t>(alignment));
   uintptr_t first = reinterpret_cast<uintptr_t>(base) + sizeof(Buffer);
   uintptr_t aligned = (first + alignment - 1) & ~uintptr_t(alignment - 1);
   auto *buffer = reinterpret_cast<Buffer *>(aligned - sizeof(Buffer));
-  *buffer = {
-      nullptr, nullptr, currentThread().call, base, static_cast<int64_t>(size),
-      counted};
+  *buffer = {nullptr, nullptr, currentThread().call, base, static_cast<int64_t>(size), counted};
   if (buffer->owner)
     link(*buffer);
   return reinterpret_cast<void *>(aligned);
@@ -109,9 +103,7 @@ bool attn::runtime::growScratch(Scratch &scratch, int64_t bytes) {
   return scratch.base != nullptr;
 }
 
-void *_mlir_memref_to_llvm_alloc(uint64_t size) {
-  return allocateBuffer(minAlignment, size, /*counted=*/true);
-}
+void *_mlir_memref_to_llvm_alloc(uint64_t size) { return allocateBuffer(minAlignment, size, /*counted=*/true); }
 
 void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size) {
   return allocateBuffer(alignment, size, /*counted=*/true);

@@ -37,8 +37,7 @@ struct attn::runtime::Loop {
   Error error;
 };
 
-void attn::runtime::recordFailure(Worker &worker, int32_t code,
-                                  const char *message, int64_t a, int64_t b) {
+void attn::runtime::recordFailure(Worker &worker, int32_t code, const char *message, int64_t a, int64_t b) {
   Loop &loop = *worker.loop;
   std::lock_guard<std::mutex> guard(loop.mutex);
   if (loop.error.code != ATTN_RT_OK && loop.failedItem < worker.item)
@@ -74,8 +73,7 @@ static void runWorker(void *context, int64_t index) {
   thread = {loop.call, &worker, /*insideBody=*/true};
   {
     DefaultFloatEnvironment environment;
-    runItems(loop, worker,
-             loop.scratch ? loop.scratch + index * loop.stride : nullptr);
+    runItems(loop, worker, loop.scratch ? loop.scratch + index * loop.stride : nullptr);
   }
   thread = outer;
   loop.finishedWorkers.fetch_add(1, std::memory_order_release);
@@ -92,13 +90,11 @@ struct ScratchSizes {
 } // namespace
 
 /// Sizes for `workers` workers on top of `outerBytes`; false sets the error.
-static bool computeScratch(int64_t bytes, int64_t workers, int64_t outerBytes,
-                           int64_t limit, ScratchSizes &sizes, Error &error) {
+static bool computeScratch(int64_t bytes, int64_t workers, int64_t outerBytes, int64_t limit, ScratchSizes &sizes,
+                           Error &error) {
   if (bytes < 0 || bytes > maxBytes / workers - minAlignment) {
-    error.set(
-        ATTN_RT_OUT_OF_MEMORY,
-        "scratch of {0} bytes for each of {1} workers is negative or overflows",
-        bytes, workers);
+    error.set(ATTN_RT_OUT_OF_MEMORY, "scratch of {0} bytes for each of {1} workers is negative or overflows", bytes,
+              workers);
     return false;
   }
   sizes.stride = (bytes + minAlignment - 1) / minAlignment * minAlignment;
@@ -120,16 +116,13 @@ static void countLoop(Call &call, int64_t count, int64_t scratchBytes) {
   call.parallelLoops.fetch_add(1, std::memory_order_relaxed);
   call.tiles.fetch_add(count, std::memory_order_relaxed);
   int64_t seen = call.scratchBytes.load(std::memory_order_relaxed);
-  while (seen < scratchBytes &&
-         !call.scratchBytes.compare_exchange_weak(seen, scratchBytes))
+  while (seen < scratchBytes && !call.scratchBytes.compare_exchange_weak(seen, scratchBytes))
     continue;
 }
 
 /// Finds the loop's scratch in the call's block; false sets the call's error.
-static bool reserveScratch(Call &call, int64_t bytes, int64_t workers,
-                           ScratchSizes &sizes) {
-  if (!computeScratch(bytes, workers, 0, call.maxScratchBytes, sizes,
-                      call.error))
+static bool reserveScratch(Call &call, int64_t bytes, int64_t workers, ScratchSizes &sizes) {
+  if (!computeScratch(bytes, workers, 0, call.maxScratchBytes, sizes, call.error))
     return false;
   if (sizes.loop == 0)
     return true;
@@ -137,15 +130,12 @@ static bool reserveScratch(Call &call, int64_t bytes, int64_t workers,
     call.scratch = call.pool->takeScratch();
   if (growScratch(call.scratch, sizes.loop))
     return true;
-  call.error.set(ATTN_RT_OUT_OF_MEMORY,
-                 "no memory for {0} bytes of scratch for {1} workers",
-                 sizes.loop, workers);
+  call.error.set(ATTN_RT_OUT_OF_MEMORY, "no memory for {0} bytes of scratch for {1} workers", sizes.loop, workers);
   return false;
 }
 
 /// A loop on the call's pool; false sets the call's error.
-static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count,
-                        int64_t scratchBytes, Body body, void *context) {
+static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count, int64_t scratchBytes, Body body, void *context) {
   int64_t workers = attn_rt_pool_threads(pool);
   if (workers > count)
     workers = count;
@@ -160,8 +150,7 @@ static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count,
   loop.body = body;
   loop.context = context;
   loop.workers = workers;
-  loop.scratch =
-      sizes.loop > 0 ? static_cast<char *>(call.scratch.base) : nullptr;
+  loop.scratch = sizes.loop > 0 ? static_cast<char *>(call.scratch.base) : nullptr;
   loop.stride = sizes.stride;
   loop.scratchBytes = sizes.total;
   if (workers == 1)
@@ -171,9 +160,8 @@ static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count,
 
   int64_t finished = loop.finishedWorkers.load(std::memory_order_acquire);
   if (finished != workers)
-    call.error.set(ATTN_RT_EXECUTOR_FAILED,
-                   "the executor must run each worker once, but ran {0} of {1}",
-                   finished, workers);
+    call.error.set(ATTN_RT_EXECUTOR_FAILED, "the executor must run each worker once, but ran {0} of {1}", finished,
+                   workers);
   else if (loop.failed.load(std::memory_order_relaxed))
     call.error = loop.error;
   return call.error.code == ATTN_RT_OK;
@@ -182,14 +170,12 @@ static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count,
 /// Sizes for a nested loop; fails if they exceed the limit. All workers of the
 /// outer loop are counted as if each ran the nested one, so that the outcome
 /// does not depend on scheduling.
-static int64_t chargeNestedScratch(const Thread &thread, int64_t count,
-                                   int64_t bytes) {
+static int64_t chargeNestedScratch(const Thread &thread, int64_t count, int64_t bytes) {
   const Worker *worker = thread.worker;
   Call *call = thread.call;
   ScratchSizes sizes;
   Error error;
-  if (!computeScratch(bytes, worker ? worker->loop->workers : 1,
-                      worker ? worker->scratchBytes : 0,
+  if (!computeScratch(bytes, worker ? worker->loop->workers : 1, worker ? worker->scratchBytes : 0,
                       call ? call->maxScratchBytes : 0, sizes, error))
     fail(error.code, error.message, 0, 0);
   if (call)
@@ -199,8 +185,7 @@ static int64_t chargeNestedScratch(const Thread &thread, int64_t count,
 
 /// A loop inside a body, or outside any call. Failing jumps over this frame;
 /// the call then frees the scratch.
-static void runSerially(Thread &thread, int64_t count, int64_t scratchBytes,
-                        Body body, void *context) {
+static void runSerially(Thread &thread, int64_t count, int64_t scratchBytes, Body body, void *context) {
   int64_t charged = chargeNestedScratch(thread, count, scratchBytes);
   void *scratch = scratchBytes > 0 ? allocateBuffer(minAlignment, scratchBytes,
                                                     /*counted=*/false)
@@ -215,8 +200,7 @@ static void runSerially(Thread &thread, int64_t count, int64_t scratchBytes,
   freeBuffer(scratch);
 }
 
-void attn_rt_parallel_for(int64_t count, int64_t scratchBytes, Body body,
-                          void *context) {
+void attn_rt_parallel_for(int64_t count, int64_t scratchBytes, Body body, void *context) {
   if (count <= 0)
     return;
   Thread &thread = currentThread();

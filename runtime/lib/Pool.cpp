@@ -70,10 +70,8 @@ attn_rt_pool *attn_rt_pool_create(int64_t threads) {
   return nullptr;
 }
 
-attn_rt_pool *
-attn_rt_pool_create_from_executor(const attn_rt_executor *executor) {
-  if (!executor || !executor->run || executor->threads < 1 ||
-      executor->threads > ATTN_RT_MAX_THREADS)
+attn_rt_pool *attn_rt_pool_create_from_executor(const attn_rt_executor *executor) {
+  if (!executor || !executor->run || executor->threads < 1 || executor->threads > ATTN_RT_MAX_THREADS)
     return nullptr;
   auto *pool = new (std::nothrow) attn_rt_pool;
   if (!pool)
@@ -93,9 +91,7 @@ void attn_rt_pool_destroy(attn_rt_pool *pool) {
   delete pool;
 }
 
-int64_t attn_rt_pool_threads(const attn_rt_pool *pool) {
-  return pool ? pool->threads : 1;
-}
+int64_t attn_rt_pool_threads(const attn_rt_pool *pool) { return pool ? pool->threads : 1; }
 
 Scratch attn_rt_pool::takeScratch() {
   std::lock_guard<std::mutex> guard(mutex);
@@ -130,8 +126,7 @@ static void runJob(void *pointer, size_t worker) {
   announce(pointer);
 }
 
-void attn_rt_pool::run(int64_t workers, void (*work)(void *, int64_t),
-                       void *context) {
+void attn_rt_pool::run(int64_t workers, void (*work)(void *, int64_t), void *context) {
   if (!native)
     return executor.run(executor.user, workers, work, context);
   // pthreadpool lets one loop in at a time, and hands each index out once.

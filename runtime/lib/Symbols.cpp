@@ -4,8 +4,7 @@
 
 #include "attn/Runtime.h"
 
-template <typename Function>
-static attn_rt_symbol symbol(const char *name, Function *function) {
+template <typename Function> static attn_rt_symbol symbol(const char *name, Function *function) {
   return {name, reinterpret_cast<void *>(function)};
 }
 
@@ -17,8 +16,7 @@ size_t attn_rt_symbols(const attn_rt_symbol **table) {
       symbol("attn_rt_fail", attn_rt_fail),
       symbol("attn_rt_count_kv_tiles", attn_rt_count_kv_tiles),
       symbol("_mlir_memref_to_llvm_alloc", _mlir_memref_to_llvm_alloc),
-      symbol("_mlir_memref_to_llvm_aligned_alloc",
-             _mlir_memref_to_llvm_aligned_alloc),
+      symbol("_mlir_memref_to_llvm_aligned_alloc", _mlir_memref_to_llvm_aligned_alloc),
       symbol("_mlir_memref_to_llvm_free", _mlir_memref_to_llvm_free),
   };
   if (table)

@@ -1,9 +1,9 @@
 //===- MaskAnalysisTest.cpp - mask analysis against brute force --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every mask is evaluated at every (i, j) by a small interpreter of scalars. For every tile of rows the analysis must not
-// lose a kept key (live) or call a dropped one full, and where it says that it is exact, live must be the smallest range
-// that holds the kept keys.
+// Every mask is evaluated at every (i, j) by a small interpreter of scalars. For every tile of rows the analysis must
+// not lose a kept key (live) or call a dropped one full, and where it says that it is exact, live must be the smallest
+// range that holds the kept keys.
 //
 //===----------------------------------------------------------------------===//
 

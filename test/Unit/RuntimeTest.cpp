@@ -31,8 +31,7 @@ using Pool = std::unique_ptr<attn_rt_pool, PoolDeleter>;
 Pool makePool(int64_t threads) { return Pool(attn_rt_pool_create(threads)); }
 
 /// Runs function({argument}).
-attn_rt_call_result call(attn_rt_pool *pool, Function function,
-                         void *argument = nullptr, int64_t maxScratch = 0) {
+attn_rt_call_result call(attn_rt_pool *pool, Function function, void *argument = nullptr, int64_t maxScratch = 0) {
   attn_rt_call_options options = {pool, maxScratch};
   attn_rt_call_result result;
   void *arguments[] = {argument};
@@ -88,8 +87,7 @@ void coverBody(void *context, int64_t begin, int64_t end, void *scratch) {
 
 void cover(void **arguments) {
   auto *coverage = static_cast<Coverage *>(arguments[0]);
-  attn_rt_parallel_for(coverage->count, coverage->scratchBytes, coverBody,
-                       coverage);
+  attn_rt_parallel_for(coverage->count, coverage->scratchBytes, coverBody, coverage);
 }
 
 TEST(RuntimeParallelFor, RunsEachItemOnce) {
@@ -132,8 +130,7 @@ TEST(RuntimeParallelFor, TakesItemsInAscendingOrder) {
 }
 
 TEST(RuntimeParallelFor, IgnoresNegativeCounts) {
-  attn_rt_call_result result = call(
-      nullptr, [](void **) { attn_rt_parallel_for(-3, -1, nullptr, nullptr); });
+  attn_rt_call_result result = call(nullptr, [](void **) { attn_rt_parallel_for(-3, -1, nullptr, nullptr); });
   EXPECT_EQ(result.code, ATTN_RT_OK);
   EXPECT_EQ(result.parallel_loops, 0);
 }
@@ -224,8 +221,7 @@ TEST(RuntimeParallelFor, ServesConcurrentCallers) {
       for (int repeat = 0; repeat < 25; ++repeat) {
         Coverage coverage(37, 96);
         attn_rt_call_result result = call(pool.get(), cover, &coverage);
-        if (result.code != ATTN_RT_OK || result.tiles != 37 ||
-            coverage.sawBadScratch)
+        if (result.code != ATTN_RT_OK || result.tiles != 37 || coverage.sawBadScratch)
           ++failures;
         for (std::atomic<int> &visit : coverage.visits)
           if (visit != 1)
@@ -252,8 +248,7 @@ TEST(RuntimePool, RefusesSizesOutOfRange) {
 }
 
 /// An executor that starts a thread per worker and counts its runs.
-void runOnThreads(void *user, int64_t workers, void (*work)(void *, int64_t),
-                  void *context) {
+void runOnThreads(void *user, int64_t workers, void (*work)(void *, int64_t), void *context) {
   ++*static_cast<std::atomic<int> *>(user);
   std::vector<std::thread> threads;
   for (int64_t worker = workers; worker-- > 0;)
@@ -276,10 +271,7 @@ TEST(RuntimeExecutor, RunsLoopsOnTheCallersThreads) {
 }
 
 TEST(RuntimeExecutor, MayRunWorkersOneAfterTheOther) {
-  attn_rt_executor executor = {nullptr, 4,
-                               [](void *, int64_t workers,
-                                  void (*work)(void *, int64_t),
-                                  void *context) {
+  attn_rt_executor executor = {nullptr, 4, [](void *, int64_t workers, void (*work)(void *, int64_t), void *context) {
                                  for (int64_t i = 0; i < workers; ++i)
                                    work(context, i);
                                }};
@@ -290,19 +282,16 @@ TEST(RuntimeExecutor, MayRunWorkersOneAfterTheOther) {
 }
 
 TEST(RuntimeExecutor, MissingWorkersAreAnError) {
-  attn_rt_executor executor = {
-      nullptr, 4,
-      [](void *, int64_t, void (*work)(void *, int64_t), void *context) {
-        work(context, 1);
-        work(context, -1);
-        work(context, 4);
-      }};
+  attn_rt_executor executor = {nullptr, 4, [](void *, int64_t, void (*work)(void *, int64_t), void *context) {
+                                 work(context, 1);
+                                 work(context, -1);
+                                 work(context, 4);
+                               }};
   Pool pool(attn_rt_pool_create_from_executor(&executor));
   Coverage coverage(9, 8);
   attn_rt_call_result result = call(pool.get(), cover, &coverage);
   EXPECT_EQ(result.code, ATTN_RT_EXECUTOR_FAILED);
-  EXPECT_STREQ(result.message,
-               "the executor must run each worker once, but ran 1 of 4");
+  EXPECT_STREQ(result.message, "the executor must run each worker once, but ran 1 of 4");
 }
 
 TEST(RuntimeExecutor, RefusesBadDescriptions) {
@@ -333,15 +322,13 @@ TEST(RuntimeCall, ReportsAFailureWithItsNumbers) {
 
 TEST(RuntimeCall, CutsLongMessages) {
   static std::string text = std::string(509, 'x') + "{0}{1}";
-  attn_rt_call_result result =
-      call(nullptr, [](void **) { attn_rt_fail(text.c_str(), 123456, 7); });
+  attn_rt_call_result result = call(nullptr, [](void **) { attn_rt_fail(text.c_str(), 123456, 7); });
   EXPECT_EQ(std::string(result.message), std::string(509, 'x') + "12");
 }
 
 TEST(RuntimeCall, SucceedsAgainAfterAFailure) {
   Pool pool = makePool(2);
-  EXPECT_NE(call(pool.get(), [](void **) { attn_rt_fail("no", 0, 0); }).code,
-            0);
+  EXPECT_NE(call(pool.get(), [](void **) { attn_rt_fail("no", 0, 0); }).code, 0);
   Coverage coverage(20, 64);
   attn_rt_call_result result = call(pool.get(), cover, &coverage);
   EXPECT_EQ(result.code, ATTN_RT_OK);
@@ -390,11 +377,8 @@ TEST(RuntimeCall, ReportsFailuresOfNestedLoops) {
 
 TEST(RuntimeCall, NestsAndContainsInnerFailures) {
   attn_rt_call_result result = call(nullptr, [](void **) {
-    attn_rt_call_result inner =
-        call(nullptr, [](void **) { attn_rt_fail("inner {0}", 1, 0); });
-    attn_rt_fail(std::strcmp(inner.message, "inner 1") == 0 ? "outer {1}"
-                                                            : "bad inner",
-                 1, 2);
+    attn_rt_call_result inner = call(nullptr, [](void **) { attn_rt_fail("inner {0}", 1, 0); });
+    attn_rt_fail(std::strcmp(inner.message, "inner 1") == 0 ? "outer {1}" : "bad inner", 1, 2);
   });
   EXPECT_STREQ(result.message, "outer 2");
 }
@@ -416,9 +400,7 @@ TEST(RuntimeCall, CallsInsideABodyStayOnItsThread) {
               Coverage coverage(11, 32);
               if (call(state.pool, cover, &coverage).scratch_bytes != 64)
                 ++state.failures;
-              if (call(state.pool, [](void **) {
-                    attn_rt_fail("x", 0, 0);
-                  }).code != ATTN_RT_INVALID_ARGUMENT)
+              if (call(state.pool, [](void **) { attn_rt_fail("x", 0, 0); }).code != ATTN_RT_INVALID_ARGUMENT)
                 ++state.failures;
             },
             arguments[0]);
@@ -429,20 +411,15 @@ TEST(RuntimeCall, CallsInsideABodyStayOnItsThread) {
 }
 
 TEST(RuntimeCall, RefusesBadOptions) {
-  EXPECT_EQ(attn_rt_call(nullptr, nullptr, nullptr, nullptr),
-            ATTN_RT_INVALID_ARGUMENT);
-  EXPECT_EQ(
-      attn_rt_call(nullptr, [](void **) {}, nullptr, nullptr), ATTN_RT_OK);
+  EXPECT_EQ(attn_rt_call(nullptr, nullptr, nullptr, nullptr), ATTN_RT_INVALID_ARGUMENT);
+  EXPECT_EQ(attn_rt_call(nullptr, [](void **) {}, nullptr, nullptr), ATTN_RT_OK);
   attn_rt_call_result result = call(nullptr, [](void **) {}, nullptr, -5);
-  EXPECT_STREQ(
-      result.message,
-      "max_scratch_bytes must be at least 0 (0: no limit), but got -5");
+  EXPECT_STREQ(result.message, "max_scratch_bytes must be at least 0 (0: no limit), but got -5");
 }
 
 TEST(RuntimeCallDeathTest, FailingOutsideACallAborts) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(attn_rt_fail("lost {0}", 4, 0),
-               "attn runtime: lost 4 \\(outside of attn_rt_call\\)");
+  EXPECT_DEATH(attn_rt_fail("lost {0}", 4, 0), "attn runtime: lost 4 \\(outside of attn_rt_call\\)");
 }
 
 //===----------------------------------------------------------------------===//
@@ -454,9 +431,8 @@ TEST(RuntimeScratch, RefusesMoreThanTheLimit) {
   Coverage coverage(10, 1000);
   attn_rt_call_result result = call(pool.get(), cover, &coverage, 4095);
   EXPECT_EQ(result.code, ATTN_RT_SCRATCH_LIMIT);
-  EXPECT_STREQ(result.message,
-               "the kernel needs 4096 bytes of scratch, but max_scratch_bytes "
-               "is 4095; raise it or use fewer threads");
+  EXPECT_STREQ(result.message, "the kernel needs 4096 bytes of scratch, but max_scratch_bytes "
+                               "is 4095; raise it or use fewer threads");
   EXPECT_EQ(call(pool.get(), cover, &coverage, 4096).code, ATTN_RT_OK);
 }
 
@@ -465,14 +441,12 @@ TEST(RuntimeScratch, CountsNestedLoopsForEveryWorker) {
     attn_rt_parallel_for(
         2, 64,
         [](void *, int64_t, int64_t, void *) {
-          attn_rt_parallel_for(
-              1, 64, [](void *, int64_t, int64_t, void *) {}, nullptr);
+          attn_rt_parallel_for(1, 64, [](void *, int64_t, int64_t, void *) {}, nullptr);
         },
         nullptr);
   };
   Pool pool = makePool(2);
-  EXPECT_EQ(call(pool.get(), function, nullptr, 255).code,
-            ATTN_RT_SCRATCH_LIMIT);
+  EXPECT_EQ(call(pool.get(), function, nullptr, 255).code, ATTN_RT_SCRATCH_LIMIT);
   EXPECT_EQ(call(pool.get(), function, nullptr, 256).code, ATTN_RT_OK);
 }
 
@@ -482,13 +456,11 @@ TEST(RuntimeScratch, RefusesImpossibleSizes) {
     static int64_t requested;
     requested = bytes;
     attn_rt_call_result result = call(pool.get(), [](void **) {
-      attn_rt_parallel_for(
-          9, requested, [](void *, int64_t, int64_t, void *) {}, nullptr);
+      attn_rt_parallel_for(9, requested, [](void *, int64_t, int64_t, void *) {}, nullptr);
     });
     EXPECT_EQ(result.code, ATTN_RT_OUT_OF_MEMORY);
     EXPECT_EQ(std::string(result.message),
-              "scratch of " + std::to_string(bytes) +
-                  " bytes for each of 2 workers is negative or overflows");
+              "scratch of " + std::to_string(bytes) + " bytes for each of 2 workers is negative or overflows");
   }
 }
 
@@ -502,8 +474,7 @@ TEST(RuntimeMemory, AlignsAndCounts) {
     void *b = _mlir_memref_to_llvm_aligned_alloc(4096, 50);
     std::memset(a, 1, 100);
     std::memset(b, 2, 50);
-    if (reinterpret_cast<uintptr_t>(a) % 64 ||
-        reinterpret_cast<uintptr_t>(b) % 4096)
+    if (reinterpret_cast<uintptr_t>(a) % 64 || reinterpret_cast<uintptr_t>(b) % 4096)
       attn_rt_fail("misaligned", 0, 0);
     _mlir_memref_to_llvm_free(a);
     void *empty = _mlir_memref_to_llvm_alloc(0);
@@ -559,17 +530,13 @@ TEST(RuntimeMemory, WorksInsideBodies) {
 }
 
 TEST(RuntimeMemory, RefusesAbsurdRequests) {
-  attn_rt_call_result result =
-      call(nullptr, [](void **) { _mlir_memref_to_llvm_alloc(UINT64_MAX); });
+  attn_rt_call_result result = call(nullptr, [](void **) { _mlir_memref_to_llvm_alloc(UINT64_MAX); });
   EXPECT_EQ(result.code, ATTN_RT_OUT_OF_MEMORY);
   EXPECT_STREQ(result.message, "a buffer of -1 bytes (as signed 64 bits) "
                                "exceeds 140737488355328");
-  result = call(nullptr, [](void **) {
-    _mlir_memref_to_llvm_aligned_alloc(64, uint64_t(1) << 62);
-  });
+  result = call(nullptr, [](void **) { _mlir_memref_to_llvm_aligned_alloc(64, uint64_t(1) << 62); });
   EXPECT_EQ(result.code, ATTN_RT_OUT_OF_MEMORY);
-  result = call(nullptr,
-                [](void **) { _mlir_memref_to_llvm_aligned_alloc(96, 10); });
+  result = call(nullptr, [](void **) { _mlir_memref_to_llvm_aligned_alloc(96, 10); });
   EXPECT_EQ(result.code, ATTN_RT_INVALID_ARGUMENT);
   EXPECT_EQ(result.allocations, 0);
 }
@@ -643,8 +610,7 @@ TEST(RuntimeFloat, RunsInTheDefaultEnvironmentAndRestoresTheCallers) {
   Pool pool = makePool(4);
   std::vector<FloatState> succeeded(17), failed(17);
   attn_rt_call_result ok = call(pool.get(), readFloatState, succeeded.data());
-  attn_rt_call_result bad =
-      call(pool.get(), readFloatStateAndFail, failed.data());
+  attn_rt_call_result bad = call(pool.get(), readFloatStateAndFail, failed.data());
   after.read();
   std::fesetenv(&before);
 

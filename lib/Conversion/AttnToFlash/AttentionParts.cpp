@@ -43,8 +43,7 @@ static Value offsetOfPositions(ImplicitLocOpBuilder &b, AffineMap map, memref::E
   for (auto [k, result] : llvm::enumerate(map.getResults()))
     if (auto position = dyn_cast<AffineConstantExpr>(result); position && position.getValue())
       offset = arith::AddIOp::create(
-          b, offset,
-          arith::MulIOp::create(b, metadata.getStrides()[k], constantIndex(b, position.getValue())));
+          b, offset, arith::MulIOp::create(b, metadata.getStrides()[k], constantIndex(b, position.getValue())));
   return offset;
 }
 
@@ -69,9 +68,9 @@ static Value buildView(ImplicitLocOpBuilder &b, Value source, AffineMap map) {
   });
   int64_t staticOffset = moved ? ShapedType::kDynamic : typeOffset;
   OpFoldResult offset = staticOr(b, staticOffset, offsetOfPositions(b, map, metadata));
-  auto view = MemRefType::get(shape.staticSizes, type.getElementType(),
-                              StridedLayoutAttr::get(b.getContext(), staticOffset, shape.staticStrides),
-                              type.getMemorySpace());
+  auto view =
+      MemRefType::get(shape.staticSizes, type.getElementType(),
+                      StridedLayoutAttr::get(b.getContext(), staticOffset, shape.staticStrides), type.getMemorySpace());
   return memref::ReinterpretCastOp::create(b, view, metadata.getBaseBuffer(), offset, shape.sizes, shape.strides);
 }
 
@@ -138,10 +137,10 @@ void AttentionParts::buildSizeChecks(ImplicitLocOpBuilder &b) {
     requireEqual(b, dim(op.getKvLengths(), 0), batch, "kv_lengths to have the inputs' batch");
   Value covered = arith::MulIOp::create(b, kvHeads, group);
   if (!getConstantIntValue(heads) || !getConstantIntValue(kvHeads))
-    RequireOp::create(b, compare(b, arith::CmpIPredicate::eq, heads,
-                                 arith::SelectOp::create(b, compare(b, arith::CmpIPredicate::eq, heads,
-                                                                    constantIndex(b, 0)),
-                                                         heads, covered)),
+    RequireOp::create(b,
+                      compare(b, arith::CmpIPredicate::eq, heads,
+                              arith::SelectOp::create(
+                                  b, compare(b, arith::CmpIPredicate::eq, heads, constantIndex(b, 0)), heads, covered)),
                       b.getStringAttr("expected kvHeads to divide heads, but got {0} and {1}"),
                       ValueRange{kvHeads, heads});
   requireAtMost(b, batch, kMaxExtent, "batch");
@@ -162,10 +161,10 @@ void AttentionParts::buildLayoutChecks(ImplicitLocOpBuilder &b) {
       if (!position || !cast<MemRefType>(operand.getType()).isDynamicDim(k))
         continue;
       Value size = getDimension(b, operand, k), at = constantIndex(b, position.getValue());
-      RequireOp::create(b, compare(b, arith::CmpIPredicate::slt, at, size),
-                        b.getStringAttr("expected position {0} in the layout of " + name +
-                                        " to be inside its dimension of size {1}"),
-                        ValueRange{at, size});
+      RequireOp::create(
+          b, compare(b, arith::CmpIPredicate::slt, at, size),
+          b.getStringAttr("expected position {0} in the layout of " + name + " to be inside its dimension of size {1}"),
+          ValueRange{at, size});
     }
 }
 
@@ -178,9 +177,10 @@ void AttentionParts::buildLengthChecks(ImplicitLocOpBuilder &b) {
                        ImplicitLocOpBuilder b(loc, nested);
                        Value length = kvEnd(b, index);
                        // One unsigned comparison covers both ends.
-                       RequireOp::create(b, compare(b, arith::CmpIPredicate::ule, length, kvLen),
-                                         b.getStringAttr("expected each of kv_lengths in 0 to kvLen = {1}, but got {0}"),
-                                         ValueRange{length, kvLen});
+                       RequireOp::create(
+                           b, compare(b, arith::CmpIPredicate::ule, length, kvLen),
+                           b.getStringAttr("expected each of kv_lengths in 0 to kvLen = {1}, but got {0}"),
+                           ValueRange{length, kvLen});
                        scf::YieldOp::create(b);
                      });
 }

@@ -12,8 +12,8 @@
 //     scf.for over kv tiles { scores, store_weights }          only if the weights are asked for
 //   }
 //
-// as in arXiv:2307.08691, algorithm 1. kv tiles lie on the fixed grid n * tileKv, so that where the loop starts and ends
-// changes no bit. Which kv tiles are visited is decided by KvLoops.h alone.
+// as in arXiv:2307.08691, algorithm 1. kv tiles lie on the fixed grid n * tileKv, so that where the loop starts and
+// ends changes no bit. Which kv tiles are visited is decided by KvLoops.h alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,8 +53,8 @@ public:
     bool skipTiles, countKvTiles;
   };
   TiledAttention(ImplicitLocOpBuilder &builder, AttentionOp op, const TileSizes &tiles, const Options &options)
-      : b(builder), op(op), parts(builder, op), scoreType(op.getScoreType()), tiles(tiles),
-        options(options), mask(analyzeClamped()), plan(planMask(op, mask)) {
+      : b(builder), op(op), parts(builder, op), scoreType(op.getScoreType()), tiles(tiles), options(options),
+        mask(analyzeClamped()), plan(planMask(op, mask)) {
     emitMaskRemark(op, mask, plan, tiles);
   }
 
@@ -107,7 +107,8 @@ KvRange TiledAttention::buildRange(Value kvEnd) {
 }
 
 ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked) {
-  auto scores = ScoresOp::create(b, scoresType(), rowsType(), query, parts.key, batch, head, kvHead, i0, j0, rows, keys);
+  auto scores =
+      ScoresOp::create(b, scoresType(), rowsType(), query, parts.key, batch, head, kvHead, i0, j0, rows, keys);
   IRMapping mapping;
   op.getScoreRegion().cloneInto(&scores.getScoreRegion(), mapping);
   if (isMasked)
@@ -168,44 +169,42 @@ void TiledAttention::buildClasses() {
   Value one = constant(1), columns = arith::CeilDivUIOp::create(b, parts.kvLen, constant(tiles.kvTile));
   Value batches = plan.dependsOnBatch ? parts.batch : one, heads = plan.dependsOnHead ? parts.heads : one;
   const int64_t dynamic = ShapedType::kDynamic;
-  Value buffer =
-      memref::AllocOp::create(b, MemRefType::get({dynamic, dynamic, dynamic, dynamic}, b.getI32Type()),
-                              ValueRange{batches, heads, tileCount(), columns});
+  Value buffer = memref::AllocOp::create(b, MemRefType::get({dynamic, dynamic, dynamic, dynamic}, b.getI32Type()),
+                                         ValueRange{batches, heads, tileCount(), columns});
   OpBuilder::InsertionGuard guard(b);
-  auto forall = scf::ForallOp::create(b, ArrayRef<OpFoldResult>{batches, heads, tileCount()}, ValueRange{},
-                                      std::nullopt);
+  auto forall =
+      scf::ForallOp::create(b, ArrayRef<OpFoldResult>{batches, heads, tileCount()}, ValueRange{}, std::nullopt);
   b.setInsertionPoint(forall.getBody()->getTerminator());
   setTile(forall.getInductionVars());
   KvRange range = buildRange(parts.kvEnd(b, batch));
-  scf::ForOp::create(
-      b, range.first, range.end, constant(tiles.kvTile), ValueRange{},
-      [&](OpBuilder &nested, Location loc, Value j0, ValueRange) {
-        ImplicitLocOpBuilder b(loc, nested);
-        Value keys = arith::MinSIOp::create(b, arith::SubIOp::create(b, range.end, j0),
-                                            arith::ConstantIndexOp::create(b, tiles.kvTile));
-        auto classify = ClassifyTileOp::create(b, b.getI32Type(), batch, head, i0, j0, rows, keys, tiles.queryRows);
-        IRMapping mapping;
-        op.getMaskRegion().cloneInto(&classify.getMaskRegion(), mapping);
-        memref::StoreOp::create(b, classify.getResult(), buffer, classIndices(b, j0));
-        scf::YieldOp::create(b);
-      });
+  scf::ForOp::create(b, range.first, range.end, constant(tiles.kvTile), ValueRange{},
+                     [&](OpBuilder &nested, Location loc, Value j0, ValueRange) {
+                       ImplicitLocOpBuilder b(loc, nested);
+                       Value keys = arith::MinSIOp::create(b, arith::SubIOp::create(b, range.end, j0),
+                                                           arith::ConstantIndexOp::create(b, tiles.kvTile));
+                       auto classify =
+                           ClassifyTileOp::create(b, b.getI32Type(), batch, head, i0, j0, rows, keys, tiles.queryRows);
+                       IRMapping mapping;
+                       op.getMaskRegion().cloneInto(&classify.getMaskRegion(), mapping);
+                       memref::StoreOp::create(b, classify.getResult(), buffer, classIndices(b, j0));
+                       scf::YieldOp::create(b);
+                     });
   classes = buffer;
 }
 
 /// kv tiles from `first` to `last`; keys at and behind `end` take no part.
 SoftmaxState TiledAttention::buildKvLoop(Value first, Value last, Value end, bool isMasked, const SoftmaxState &start) {
-  auto loop = scf::ForOp::create(
-      b, first, last, constant(tiles.kvTile), ValueRange{start.max, start.sum, start.acc},
-      [&](OpBuilder &nested, Location loc, Value j0, ValueRange carried) {
-        ImplicitLocOpBuilder b(loc, nested);
-        Value keys = arith::ConstantIndexOp::create(b, tiles.kvTile);
-        if (end)
-          keys = arith::MinSIOp::create(b, arith::SubIOp::create(b, end, j0), keys);
-        SoftmaxState state{carried[0], carried[1], carried[2]};
-        SoftmaxState next =
-            classes ? buildClassifiedStep(b, j0, keys, state) : buildStep(b, j0, keys, isMasked, state);
-        scf::YieldOp::create(b, ValueRange{next.max, next.sum, next.acc});
-      });
+  auto loop = scf::ForOp::create(b, first, last, constant(tiles.kvTile), ValueRange{start.max, start.sum, start.acc},
+                                 [&](OpBuilder &nested, Location loc, Value j0, ValueRange carried) {
+                                   ImplicitLocOpBuilder b(loc, nested);
+                                   Value keys = arith::ConstantIndexOp::create(b, tiles.kvTile);
+                                   if (end)
+                                     keys = arith::MinSIOp::create(b, arith::SubIOp::create(b, end, j0), keys);
+                                   SoftmaxState state{carried[0], carried[1], carried[2]};
+                                   SoftmaxState next = classes ? buildClassifiedStep(b, j0, keys, state)
+                                                               : buildStep(b, j0, keys, isMasked, state);
+                                   scf::YieldOp::create(b, ValueRange{next.max, next.sum, next.acc});
+                                 });
   return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
 }
 
@@ -220,19 +219,19 @@ SoftmaxState TiledAttention::buildKvLoops(const KvRange &range, const SoftmaxSta
 
 /// Second pass over all keys: the final maximum and sum give the weights; tiles outside the range are 0.
 void TiledAttention::buildWeights(const KvRange &range, const SoftmaxState &final) {
-  scf::ForOp::create(
-      b, constant(0), parts.kvLen, constant(tiles.kvTile), ValueRange{},
-      [&](OpBuilder &nested, Location loc, Value j0, ValueRange) {
-        ImplicitLocOpBuilder b(loc, nested);
-        auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
-        Value left = arith::MaxSIOp::create(b, arith::SubIOp::create(b, range.end, j0), index(0));
-        Value keys = arith::MinSIOp::create(b, left, index(tiles.kvTile));
-        Value all = arith::MinSIOp::create(b, arith::SubIOp::create(b, parts.kvLen, j0), index(tiles.kvTile));
-        ScoresOp scores = buildScores(b, j0, keys, /*isMasked=*/true);
-        StoreWeightsOp::create(b, scores.getScores(), final.max, final.sum, op.getWeights(), batch, head, i0, j0, rows,
-                               keys, all);
-        scf::YieldOp::create(b);
-      });
+  scf::ForOp::create(b, constant(0), parts.kvLen, constant(tiles.kvTile), ValueRange{},
+                     [&](OpBuilder &nested, Location loc, Value j0, ValueRange) {
+                       ImplicitLocOpBuilder b(loc, nested);
+                       auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
+                       Value left = arith::MaxSIOp::create(b, arith::SubIOp::create(b, range.end, j0), index(0));
+                       Value keys = arith::MinSIOp::create(b, left, index(tiles.kvTile));
+                       Value all =
+                           arith::MinSIOp::create(b, arith::SubIOp::create(b, parts.kvLen, j0), index(tiles.kvTile));
+                       ScoresOp scores = buildScores(b, j0, keys, /*isMasked=*/true);
+                       StoreWeightsOp::create(b, scores.getScores(), final.max, final.sum, op.getWeights(), batch, head,
+                                              i0, j0, rows, keys, all);
+                       scf::YieldOp::create(b);
+                     });
 }
 
 void TiledAttention::setTile(ValueRange indices) {
@@ -291,8 +290,7 @@ struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAt
     if (tileKv < 0 || tileKv > 65536)
       return op.emitError("expects tile-kv to be in 0 to 65536, but got ") << int64_t(tileKv), failure();
     AttentionDims dims = op.getDims();
-    TileSizes sizes =
-        chooseTiles(description, {dims.scoreType.getIntOrFloatBitWidth(), dims.headDim, dims.valueDim});
+    TileSizes sizes = chooseTiles(description, {dims.scoreType.getIntOrFloatBitWidth(), dims.headDim, dims.valueDim});
     if (tileQ)
       sizes.queryRows = tileQ;
     if (tileKv)

@@ -25,9 +25,8 @@ MaskRanges attn::analyzeAttentionMask(AttentionOp op, bool skipTiles) {
 static bool isNever(const KeyRange &range) { return range.lower.isPlusInfinity() || range.upper.isMinusInfinity(); }
 
 static bool isExpensive(Region &mask) {
-  bool readsPerElement = llvm::any_of(mask.front().getOps<memref::LoadOp>(), [&](memref::LoadOp load) {
-    return !isUniformInRegion(mask, load.getResult());
-  });
+  bool readsPerElement = llvm::any_of(mask.front().getOps<memref::LoadOp>(),
+                                      [&](memref::LoadOp load) { return !isUniformInRegion(mask, load.getResult()); });
   return readsPerElement || llvm::range_size(mask.front().without_terminator()) > kCheapMaskOps;
 }
 
@@ -43,8 +42,8 @@ MaskPlan attn::planMask(AttentionOp op, const MaskRanges &ranges) {
   return plan;
 }
 
-KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskRanges &ranges, bool isSplit, Value kvEnd,
-                           int64_t kvTile, llvm::function_ref<Value(const Bound &)> bound) {
+KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskRanges &ranges, bool isSplit, Value kvEnd, int64_t kvTile,
+                           llvm::function_ref<Value(const Bound &)> bound) {
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
   auto min = [&](Value x, Value y) -> Value { return arith::MinSIOp::create(b, x, y); };
   auto max = [&](Value x, Value y) -> Value { return arith::MaxSIOp::create(b, x, y); };

@@ -1,8 +1,8 @@
 //===- KvLoops.h - which kv tiles a tile of queries visits -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Decisions about the kv loop, apart from building it. Skipping an empty tile is what pays; whether full tiles get a loop
-// without the mask depends on what the mask costs.
+// Decisions about the kv loop, apart from building it. Skipping an empty tile is what pays; whether full tiles get a
+// loop without the mask depends on what the mask costs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_CONVERSION_ATTNTOFLASH_KVLOOPS_H

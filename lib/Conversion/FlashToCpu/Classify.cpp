@@ -1,8 +1,8 @@
 //===- Classify.cpp - looking at the mask of a tile on the CPU ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Key by key, chunks of rows as lanes, until a kept and a dropped pair are found: then the tile is partial. An empty tile
-// costs its mask and nothing else, a partial one rarely more than a few keys.
+// Key by key, chunks of rows as lanes, until a kept and a dropped pair are found: then the tile is partial. An empty
+// tile costs its mask and nothing else, a partial one rarely more than a few keys.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,8 @@ struct ClassifyTile : OpConversionPattern<ClassifyTileOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     int64_t lanes = std::min<int64_t>(lowering.lanes, op.getTileRows());
-    Value no = arith::ConstantOp::create(b, b.getBoolAttr(false)), yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
+    Value no = arith::ConstantOp::create(b, b.getBoolAttr(false)),
+          yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
     LogicalResult result = success();
     auto isUndecided = [&](OpBuilder &nested, Location loc, ValueRange state) {
       ImplicitLocOpBuilder b(loc, nested);
@@ -52,14 +53,14 @@ struct ClassifyTile : OpConversionPattern<ClassifyTileOp> {
     };
     auto lookAtKey = [&](OpBuilder &nested, Location loc, ValueRange state) {
       ImplicitLocOpBuilder b(loc, nested);
-      SmallVector<Value> next = buildCarryingLoop(
-          b, constantIndex(b, 0), adaptor.getRows(), lanes, state.drop_front(),
-          [&](ImplicitLocOpBuilder &b, Value lane, ValueRange carried) -> SmallVector<Value> {
-            FailureOr<SmallVector<Value>> folded = foldChunk(b, op, adaptor, state[0], lane, carried);
-            if (failed(folded))
-              return result = failure(), SmallVector<Value>(carried);
-            return *folded;
-          });
+      SmallVector<Value> next =
+          buildCarryingLoop(b, constantIndex(b, 0), adaptor.getRows(), lanes, state.drop_front(),
+                            [&](ImplicitLocOpBuilder &b, Value lane, ValueRange carried) -> SmallVector<Value> {
+                              FailureOr<SmallVector<Value>> folded = foldChunk(b, op, adaptor, state[0], lane, carried);
+                              if (failed(folded))
+                                return result = failure(), SmallVector<Value>(carried);
+                              return *folded;
+                            });
       scf::YieldOp::create(b, ValueRange{plus(b, state[0], constantIndex(b, 1)), next[0], next[1]});
     };
     auto loop = scf::WhileOp::create(b, TypeRange{b.getIndexType(), b.getI1Type(), b.getI1Type()},

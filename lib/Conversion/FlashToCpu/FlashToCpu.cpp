@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A dialect conversion: tile types become scratch buffers of the transposed tile and of its rows (the table in
-// ConversionPasses.td), each flash op becomes loops of vector code (Tiles.cpp, Products.cpp) over chunks of lanes. Tiles
-// are linear, so every op updates in place. Speed work belongs here: block shapes and tile sizes come from
+// ConversionPasses.td), each flash op becomes loops of vector code (Tiles.cpp, Products.cpp) over chunks of lanes.
+// Tiles are linear, so every op updates in place. Speed work belongs here: block shapes and tile sizes come from
 // attn/Target/TileModel.h.
 //
 //===----------------------------------------------------------------------===//
@@ -41,12 +41,10 @@ TileTypeConverter::TileTypeConverter() {
   addConversion([](QueryType type) -> Type {
     return MemRefType::get({type.getHeadDim(), type.getRows()}, tileElement(type.getElement()));
   });
-  addConversion([](ScoresType type) -> Type {
-    return MemRefType::get({type.getKeys(), type.getRows()}, type.getElement());
-  });
-  addConversion([](AccType type) -> Type {
-    return MemRefType::get({type.getValueDim(), type.getRows()}, type.getElement());
-  });
+  addConversion(
+      [](ScoresType type) -> Type { return MemRefType::get({type.getKeys(), type.getRows()}, type.getElement()); });
+  addConversion(
+      [](AccType type) -> Type { return MemRefType::get({type.getValueDim(), type.getRows()}, type.getElement()); });
   addConversion([](RowsType type) -> Type { return MemRefType::get({type.getRows()}, type.getElement()); });
 }
 
@@ -96,9 +94,8 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     if (blockRows < 0 || blockRows > 16)
       return getOperation().emitError("expects block-rows to be in 0 to 16, but got ") << int64_t(blockRows), failure();
     TileQuery query;
-    getOperation().walk([&](ScoresOp op) {
-      query.scoreBits = op.getRowMax().getType().getElement().getIntOrFloatBitWidth();
-    });
+    getOperation().walk(
+        [&](ScoresOp op) { query.scoreBits = op.getRowMax().getType().getElement().getIntOrFloatBitWidth(); });
     llvm::Expected<TargetDescription> description = describeTarget(target);
     if (!description)
       return getOperation().emitError() << llvm::toString(description.takeError()), failure();

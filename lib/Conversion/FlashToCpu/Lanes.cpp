@@ -100,10 +100,9 @@ void LaneCloner::cloneLoad(memref::LoadOp load) {
   auto flatType = MemRefType::get({ShapedType::kDynamic}, type.getElementType(),
                                   StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1}));
   // The gather addresses by offset alone: the size of the flat view is never looked at.
-  Value flat = memref::ReinterpretCastOp::create(b, flatType, metadata.getBaseBuffer(),
-                                                 OpFoldResult(metadata.getOffset()),
-                                                 ArrayRef<OpFoldResult>{b.getIndexAttr(1)},
-                                                 ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  Value flat = memref::ReinterpretCastOp::create(
+      b, flatType, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
+      ArrayRef<OpFoldResult>{b.getIndexAttr(1)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   auto resultType = cast<VectorType>(laneType(type.getElementType(), 64));
   Value all = arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
   Value unused = arith::ConstantOp::create(b, b.getZeroAttr(resultType));

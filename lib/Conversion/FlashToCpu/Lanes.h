@@ -10,8 +10,8 @@
 
 namespace attn {
 
-/// Positions of the queries of the chunk of `lanes` rows from row `lane` of a tile, as vector<lanes x i32>: i0 + row, and
-/// the last valid row for lanes at and behind `rows`.
+/// Positions of the queries of the chunk of `lanes` rows from row `lane` of a tile, as vector<lanes x i32>: i0 + row,
+/// and the last valid row for lanes at and behind `rows`.
 mlir::Value buildLaneQueries(mlir::ImplicitLocOpBuilder &builder, int64_t lanes, mlir::Value i0, mlir::Value lane,
                              mlir::Value rows);
 

@@ -8,8 +8,8 @@
 
 namespace attn {
 
-/// What the patterns share: the register block (blockRows keys or value columns times `lanes` queries), and the scale of
-/// each scores op that is not folded into its query tile.
+/// What the patterns share: the register block (blockRows keys or value columns times `lanes` queries), and the scale
+/// of each scores op that is not folded into its query tile.
 struct CpuLowering {
   int64_t blockRows = 1;
   int64_t lanes = 1;
@@ -33,8 +33,8 @@ inline mlir::VectorType chunkType(const CpuLowering &lowering, mlir::Type rows) 
   return mlir::VectorType::get({std::min(lowering.lanes, type.getDimSize(0))}, type.getElementType());
 }
 
-/// Makes the divisions in score and mask regions that count as pure, remainders and floordivsi, safe: by 0, or the lowest
-/// value by -1, they would end the process. What such a division yields is unspecified.
+/// Makes the divisions in score and mask regions that count as pure, remainders and floordivsi, safe: by 0, or the
+/// lowest value by -1, they would end the process. What such a division yields is unspecified.
 void guardDivisions(mlir::Operation *root);
 
 /// Patterns for load_query, init, update_max, weights, store, store_lse and store_weights.

@@ -7,8 +7,8 @@
 //   accumulate:  acc[e][lanes] += value[j0 + k, e] * weight[k][lanes]     blockRows value columns, k is the reduction
 //
 // The scalar is a broadcast load from K or V as they lie in memory; accumulators are iter_args, so they stay in
-// registers. The loop over chunks is inside the loop over blocks: a block of keys, or of value columns, is read from the
-// nearest cache for all chunks but the first.
+// registers. The loop over chunks is inside the loop over blocks: a block of keys, or of value columns, is read from
+// the nearest cache for all chunks but the first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,17 +115,17 @@ struct Scores : OpConversionPattern<ScoresOp> {
   static SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value lane,
                                       ArrayRef<Value> keys) {
     SmallVector<Value> zeros(keys.size(), splat(b, chunk, 0));
-    return buildCarryingLoop(
-        b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 0), 1, zeros,
-        [&](ImplicitLocOpBuilder &b, Value d, ValueRange dots) {
-          Value query = vector::LoadOp::create(b, chunk, adaptor.getQuery(), ValueRange{d, lane});
-          SmallVector<Value> next;
-          for (auto [key, dot] : llvm::zip(keys, dots)) {
-            Value element = broadcastElement(b, chunk, adaptor.getKey(), {adaptor.getB(), adaptor.getHk(), key, d});
-            next.push_back(vector::FMAOp::create(b, element, query, dot));
-          }
-          return next;
-        });
+    return buildCarryingLoop(b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 0), 1, zeros,
+                             [&](ImplicitLocOpBuilder &b, Value d, ValueRange dots) {
+                               Value query = vector::LoadOp::create(b, chunk, adaptor.getQuery(), ValueRange{d, lane});
+                               SmallVector<Value> next;
+                               for (auto [key, dot] : llvm::zip(keys, dots)) {
+                                 Value element = broadcastElement(b, chunk, adaptor.getKey(),
+                                                                  {adaptor.getB(), adaptor.getHk(), key, d});
+                                 next.push_back(vector::FMAOp::create(b, element, query, dot));
+                               }
+                               return next;
+                             });
   }
 
   /// Scores of `count` keys from `first` with one chunk; folds them into the chunk's maximum.
@@ -188,8 +188,8 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
     Value rescale = vector::LoadOp::create(b, chunk, adaptor.getRescale(), lane);
     SmallVector<Value> start;
     for (Value e : columns)
-      start.push_back(arith::MulFOp::create(
-          b, vector::LoadOp::create(b, chunk, adaptor.getAcc(), ValueRange{e, lane}), rescale));
+      start.push_back(
+          arith::MulFOp::create(b, vector::LoadOp::create(b, chunk, adaptor.getAcc(), ValueRange{e, lane}), rescale));
     SmallVector<Value> sums = buildCarryingLoop(
         b, constantIndex(b, 0), adaptor.getKeys(), 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
           Value weight = vector::LoadOp::create(b, chunk, adaptor.getWeights(), ValueRange{k, lane});

@@ -71,8 +71,7 @@ static void scatterRow(ImplicitLocOpBuilder &b, Value tile, Value row, Value des
 
 namespace {
 
-template <typename OpTy>
-struct TilePattern : OpConversionPattern<OpTy> {
+template <typename OpTy> struct TilePattern : OpConversionPattern<OpTy> {
   TilePattern(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
       : OpConversionPattern<OpTy>(converter, context), lowering(lowering) {}
 
@@ -102,8 +101,8 @@ struct LoadQuery : TilePattern<LoadQueryOp> {
     Value tile = createScratch(b, type, headDim), zero = constantIndex(b, 0), size = headDim(b);
     auto row = VectorType::get({type.getDimSize(1)}, type.getElementType());
     // Rows that do not exist are zero lanes: the products need no masks.
-    Value isPartial = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, adaptor.getRows(),
-                                            constantIndex(b, type.getDimSize(1)));
+    Value isPartial =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, adaptor.getRows(), constantIndex(b, type.getDimSize(1)));
     scf::IfOp::create(b, isPartial, [&](OpBuilder &nested, Location loc) {
       ImplicitLocOpBuilder b(loc, nested);
       buildLoop(b, zero, size, 1,
@@ -113,8 +112,8 @@ struct LoadQuery : TilePattern<LoadQueryOp> {
     buildLoop(b, zero, adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
       Value i = plus(b, adaptor.getI0(), r);
       buildLoop(b, zero, size, 1, [&](ImplicitLocOpBuilder &b, Value d) {
-        Value element = memref::LoadOp::create(b, adaptor.getSource(),
-                                               ValueRange{adaptor.getB(), adaptor.getH(), i, d});
+        Value element =
+            memref::LoadOp::create(b, adaptor.getSource(), ValueRange{adaptor.getB(), adaptor.getH(), i, d});
         Value wide = convertFloat(b, element, type.getElementType());
         if (adaptor.getScale())
           wide = arith::MulFOp::create(b, wide, adaptor.getScale());
@@ -182,14 +181,13 @@ struct Weights : TilePattern<WeightsOp> {
       Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
       Value start = arith::MulFOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane),
                                           loadRows(b, chunk, adaptor.getRescale(), lane));
-      Value sum = buildCarryingLoop(
-          b, constantIndex(b, 0), adaptor.getKeys(), 1, start,
-          [&](ImplicitLocOpBuilder &b, Value k, ValueRange carried) -> SmallVector<Value> {
-            Value score = loadRow(b, chunk, tile, k, lane);
-            Value weight = vectorExp(b, arith::SubFOp::create(b, score, max));
-            storeRow(b, weight, tile, k, lane);
-            return {arith::AddFOp::create(b, carried[0], weight)};
-          })[0];
+      Value sum = buildCarryingLoop(b, constantIndex(b, 0), adaptor.getKeys(), 1, start,
+                                    [&](ImplicitLocOpBuilder &b, Value k, ValueRange carried) -> SmallVector<Value> {
+                                      Value score = loadRow(b, chunk, tile, k, lane);
+                                      Value weight = vectorExp(b, arith::SubFOp::create(b, score, max));
+                                      storeRow(b, weight, tile, k, lane);
+                                      return {arith::AddFOp::create(b, carried[0], weight)};
+                                    })[0];
       storeRows(b, sum, adaptor.getSum(), lane);
     });
     rewriter.replaceOp(op, {tile, adaptor.getSum()});
@@ -209,8 +207,7 @@ struct Store : TilePattern<StoreOp> {
         Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
         storeRow(b, normalise(b, loadRow(b, chunk, acc, e, lane), sum), acc, e, lane);
       });
-      scatterRow(b, acc, e, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(), e,
-                 adaptor.getRows());
+      scatterRow(b, acc, e, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(), e, adaptor.getRows());
     });
     rewriter.eraseOp(op);
     return success();

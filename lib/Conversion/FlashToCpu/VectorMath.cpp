@@ -38,7 +38,13 @@ struct ExpTraits {
 /// 1, so that 2^0 is 1 and 2^lowest is 0.
 static ExpTraits expTraits(Type element) {
   static const double single[] = {1.3333558e-3, 9.6181291e-3, 5.5504109e-2, 2.4022651e-1, 6.9314718e-1, 1.0};
-  static const double twice[] = {1.3691488853904124e-12, 2.5678435993488196e-11, 4.44553827187081e-10, 7.054911620801121e-09, 1.0178086009239696e-07, 1.3215486790144305e-06, 1.5252733804059838e-05, 0.00015403530393381606, 0.0013333558146428441, 0.009618129107628477, 0.055504108664821576, 0.2402265069591007, 0.6931471805599453, 1.0};
+  static const double twice[] = {1.3691488853904124e-12, 2.5678435993488196e-11,
+                                 4.44553827187081e-10,   7.054911620801121e-09,
+                                 1.0178086009239696e-07, 1.3215486790144305e-06,
+                                 1.5252733804059838e-05, 0.00015403530393381606,
+                                 0.0013333558146428441,  0.009618129107628477,
+                                 0.055504108664821576,   0.2402265069591007,
+                                 0.6931471805599453,     1.0};
   if (element.isF64())
     return {52, 6755399441055744.0, -1023.0, twice};
   return {23, 12582912.0, -127.0, single};
@@ -69,8 +75,8 @@ Value attn::vectorExp(ImplicitLocOpBuilder &b, Value x) {
   Value fraction = arith::SubFOp::create(b, y, arith::SubFOp::create(b, shifted, magic));
   if (element.isF64())
     fraction = arith::AddFOp::create(b, fraction, productError(b, x, y, traits.lowest));
-  Value exponent = arith::ShLIOp::create(b, vector::BitCastOp::create(b, bits, shifted),
-                                         splatInteger(b, bits, traits.mantissaBits));
+  Value exponent =
+      arith::ShLIOp::create(b, vector::BitCastOp::create(b, bits, shifted), splatInteger(b, bits, traits.mantissaBits));
   Value power = splat(b, type, traits.coefficients.front());
   for (double coefficient : traits.coefficients.drop_front())
     power = vector::FMAOp::create(b, power, fraction, splat(b, type, coefficient));

@@ -55,8 +55,7 @@ typedef struct attn_rt_executor {
   /// Calls work(context, worker) once for each worker in [0, workers), in any
   /// order, at once or one after the other, and returns when all are done. May
   /// itself be called from several threads at once.
-  void (*run)(void *user, int64_t workers,
-              void (*work)(void *context, int64_t worker), void *context);
+  void (*run)(void *user, int64_t workers, void (*work)(void *context, int64_t worker), void *context);
 } attn_rt_executor;
 
 /// A pool of `threads` threads, the calling one counted; 0 means as many as
@@ -66,8 +65,7 @@ attn_rt_pool *attn_rt_pool_create(int64_t threads);
 
 /// A pool on the caller's threads; *executor is copied. NULL if run is NULL,
 /// threads is out of range, or memory is short. The caller owns the pool.
-attn_rt_pool *
-attn_rt_pool_create_from_executor(const attn_rt_executor *executor);
+attn_rt_pool *attn_rt_pool_create_from_executor(const attn_rt_executor *executor);
 
 /// Ends a pool that no call uses any more. NULL is allowed.
 void attn_rt_pool_destroy(attn_rt_pool *pool);
@@ -110,8 +108,7 @@ typedef struct attn_rt_call_result {
 /// releases the buffers that it leaves behind. Returns result->code. options
 /// may be NULL (no pool, no limit), result may be NULL. Thread-safe; calls may
 /// nest.
-int32_t attn_rt_call(const attn_rt_call_options *options,
-                     void (*function)(void **arguments), void **arguments,
+int32_t attn_rt_call(const attn_rt_call_options *options, void (*function)(void **arguments), void **arguments,
                      attn_rt_call_result *result);
 
 //===----------------------------------------------------------------------===//
@@ -122,9 +119,7 @@ int32_t attn_rt_call(const attn_rt_call_options *options,
 /// is scratch_bytes bytes, aligned to 64, uninitialised, the worker's own; NULL
 /// if scratch_bytes is 0. Returns when all items are done.
 void attn_rt_parallel_for(int64_t count, int64_t scratch_bytes,
-                          void (*body)(void *context, int64_t begin,
-                                       int64_t end, void *scratch),
-                          void *context);
+                          void (*body)(void *context, int64_t begin, int64_t end, void *scratch), void *context);
 
 /// Ends the call with ATTN_RT_INVALID_ARGUMENT and the message, in which {0}
 /// and {1} stand for a and b. Prints and aborts outside a call.

@@ -115,7 +115,7 @@ std::vector<Case> grid::sample(uint64_t seed, int64_t count) {
 }
 
 std::string grid::title(const Case &c) {
-  static const char *const names[] = {"mask", "score", "type",    "out",  "heads", "lengths", "sizes",
+  static const char *const names[] = {"mask",   "score", "type",    "out",  "heads",      "lengths", "sizes",
                                       "layout", "shape", "results", "sink", "kv_lengths", "tiles"};
   std::string text;
   for (unsigned axis = 0; axis < NumAxes; ++axis)
@@ -274,8 +274,8 @@ Buffer &ProblemBuilder::addInput(const std::string &name, const std::vector<int6
 }
 
 /// scale * n / 64 with n from -64 to 63: exact in every type.
-void ProblemBuilder::addReal(const std::string &name, const std::vector<int64_t> &sizes,
-                             const std::string &elementType, double scale) {
+void ProblemBuilder::addReal(const std::string &name, const std::vector<int64_t> &sizes, const std::string &elementType,
+                             double scale) {
   Buffer &buffer = addInput(name, sizes, elementType);
   ++stream;
   for (int64_t k = 0; k < buffer.count(); ++k)
@@ -297,8 +297,9 @@ void ProblemBuilder::addOperands() {
   }
   bool transposed = is(Layout) == "key-transposed";
   addReal("%q", {batch, heads, queryLen, headDim}, element, 1);
-  addReal("%k", transposed ? std::vector<int64_t>{batch, kvHeads, headDim, kvLen}
-                           : std::vector<int64_t>{batch, kvHeads, kvLen, headDim},
+  addReal("%k",
+          transposed ? std::vector<int64_t>{batch, kvHeads, headDim, kvLen}
+                     : std::vector<int64_t>{batch, kvHeads, kvLen, headDim},
           element, 1);
   addReal("%v", {batch, kvHeads, kvLen, valueDim}, element, 1);
   if (transposed)
@@ -388,19 +389,20 @@ void ProblemBuilder::addScore() {
         mask.set(k, -std::numeric_limits<double>::infinity());
   } else if (score == "region-table" || score == "softcap-then-region") {
     addReal("%table", {heads, std::max<int64_t>(kvLen, 1)}, wide, 1);
-    scoreRegion = head + "      %t = tensor.extract %table[%h, %j] : " +
-                  typeOf({heads, std::max<int64_t>(kvLen, 1)}, wide) + "\n      %y = arith.addf %x, %t : " + wide +
-                  "\n      attn.yield %y : " + wide + "\n    }";
+    scoreRegion = head +
+                  "      %t = tensor.extract %table[%h, %j] : " + typeOf({heads, std::max<int64_t>(kvLen, 1)}, wide) +
+                  "\n      %y = arith.addf %x, %t : " + wide + "\n      attn.yield %y : " + wide + "\n    }";
   } else if (score == "region-gather") { // a relative position, in bounds for every pair
     int64_t size = queryLen + kvLen + 1;
     addReal("%rel", {size}, wide, 1);
     Buffer &origin = addInput("%origin", {1}, "i32");
     origin.setInteger(0, kvLen);
-    scoreRegion = head + "      %c0 = arith.constant 0 : index\n      %o = tensor.extract %origin[%c0] : " +
-                  typeOf({1}, "i32") + "\n      %p = arith.index_cast %o : i32 to index\n" +
-                  "      %d = arith.subi %i, %j : index\n      %at = arith.addi %d, %p : index\n" +
-                  "      %t = tensor.extract %rel[%at] : " + typeOf({size}, wide) + "\n      %y = arith.addf %x, %t : " +
-                  wide + "\n      attn.yield %y : " + wide + "\n    }";
+    scoreRegion =
+        head + "      %c0 = arith.constant 0 : index\n      %o = tensor.extract %origin[%c0] : " + typeOf({1}, "i32") +
+        "\n      %p = arith.index_cast %o : i32 to index\n" +
+        "      %d = arith.subi %i, %j : index\n      %at = arith.addi %d, %p : index\n" +
+        "      %t = tensor.extract %rel[%at] : " + typeOf({size}, wide) + "\n      %y = arith.addf %x, %t : " + wide +
+        "\n      attn.yield %y : " + wide + "\n    }";
   } else if (score == "region-math") {
     scoreRegion = head + "      %d = arith.subi %i, %j : index\n      %e = arith.index_cast %d : index to i64\n" +
                   "      %f = arith.sitofp %e : i64 to " + wide + "\n      %s = math.sin %f : " + wide +
@@ -482,8 +484,9 @@ Problem ProblemBuilder::build() {
   bool isBshd = is(Layout) == "bshd";
   inits = isBshd ? std::vector<std::string>{"%n_b", "%n_i", "%n_h", "%n_e"}
                  : std::vector<std::string>{"%n_b", "%n_h", "%n_i", "%n_e"};
-  addResult("out", isBshd ? std::vector<int64_t>{batch, queryLen, heads, valueDim}
-                          : std::vector<int64_t>{batch, heads, queryLen, valueDim},
+  addResult("out",
+            isBshd ? std::vector<int64_t>{batch, queryLen, heads, valueDim}
+                   : std::vector<int64_t>{batch, heads, queryLen, valueDim},
             outElement);
   inits = {"%n_b", "%n_h", "%n_i", "%n_j"};
   if (is(Results) == "lse" || is(Results) == "both")
@@ -499,11 +502,11 @@ Problem ProblemBuilder::build() {
   unsigned count = problem.outputs.size();
   std::string results = "%r" + (count > 1 ? ":" + std::to_string(count) : std::string());
   std::ostringstream text;
-  text << "func.func @attention(" << arguments << ") -> (" << resultTypes << ") {\n  %scale = arith.constant 0.75 : "
-       << wide << "\n"
+  text << "func.func @attention(" << arguments << ") -> (" << resultTypes
+       << ") {\n  %scale = arith.constant 0.75 : " << wide << "\n"
        << initText << "  " << results << " = attn.attention %q, " << (isPacked ? "%q, %q" : "%k, %v") << " scale(%scale"
-       << (wide == "f64" ? " : f64" : "") << ") " << layout << " " << scores << " " << masks << " " << scoreRegion << " "
-       << maskRegion << options << "\n    : " << q << ", " << k << ", " << v << "\n     " << outsText << " -> "
+       << (wide == "f64" ? " : f64" : "") << ") " << layout << " " << scores << " " << masks << " " << scoreRegion
+       << " " << maskRegion << options << "\n    : " << q << ", " << k << ", " << v << "\n     " << outsText << " -> "
        << resultTypes << "\n  return ";
   for (unsigned n = 0; n < count; ++n)
     text << (n ? ", " : "") << "%r" << (count > 1 ? "#" + std::to_string(n) : "");

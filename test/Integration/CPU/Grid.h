@@ -1,8 +1,8 @@
 //===- Grid.h - the axes of the integration grid -----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A case is one value of each axis; its .mlir text and its data follow from it by formulas. Every dimension of a case has
-// a different size, so that a swap fails.
+// A case is one value of each axis; its .mlir text and its data follow from it by formulas. Every dimension of a case
+// has a different size, so that a swap fails.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_TEST_INTEGRATION_CPU_GRID_H

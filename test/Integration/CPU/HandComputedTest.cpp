@@ -64,10 +64,10 @@ struct Trial {
                                           attn::view(k, {n.batch, n.kvHeads, n.kvLen, n.headDim}),
                                           attn::view(v, {n.batch, n.kvHeads, n.kvLen, n.valueDim})};
     inputs.insert(inputs.end(), extra.begin(), extra.end());
-    auto report = kernel.run(inputs,
-                             {attn::view(out, {n.batch, n.heads, n.queryLen, n.valueDim}),
-                              attn::view(lse, {n.batch, n.heads, n.queryLen})},
-                             attn::RunOptions().threads(threads));
+    auto report = kernel.run(
+        inputs,
+        {attn::view(out, {n.batch, n.heads, n.queryLen, n.valueDim}), attn::view(lse, {n.batch, n.heads, n.queryLen})},
+        attn::RunOptions().threads(threads));
     ASSERT_TRUE(report.ok()) << report.error().str();
   }
 
@@ -195,9 +195,8 @@ TEST(HandComputed, VeryNegativeScoresAreOrdinary) {
 
 TEST(HandComputed, TheLowestFiniteScoresGiveTheMean) {
   for (const char *score : {"-1.0e30", "-2.38e38", "0xFF7FFFFF"}) {
-    attn::Kernel kernel =
-        compile(program(std::string("score(%x, %b, %h, %i, %j) {\n  %s = arith.constant ") + score +
-                        " : f32\n  attn.yield %s : f32 }"));
+    attn::Kernel kernel = compile(program(std::string("score(%x, %b, %h, %i, %j) {\n  %s = arith.constant ") + score +
+                                          " : f32\n  attn.yield %s : f32 }"));
     Trial run({1, 1, 1, 3, 40, 4, 1});
     double mean = 0;
     for (int64_t j = 0; j < 40; ++j)
@@ -295,9 +294,9 @@ TEST(HandComputed, GroupedHeadsMapByBlocks) {
         EXPECT_NEAR(run.at(b, h, 1, 0), 10.0f * b + h / (heads / kvHeads), 20 * kFourUlp) << b << " " << h;
   }
   Trial wrong({1, 3, 2, 1, 1, 1, 1});
-  auto report = kernel.run({attn::view(wrong.q, {1, 3, 1, 1}), attn::view(wrong.k, {1, 2, 1, 1}),
-                            attn::view(wrong.v, {1, 2, 1, 1})},
-                           {attn::view(wrong.out, {1, 3, 1, 1}), attn::view(wrong.lse, {1, 3, 1})});
+  auto report = kernel.run(
+      {attn::view(wrong.q, {1, 3, 1, 1}), attn::view(wrong.k, {1, 2, 1, 1}), attn::view(wrong.v, {1, 2, 1, 1})},
+      {attn::view(wrong.out, {1, 3, 1, 1}), attn::view(wrong.lse, {1, 3, 1})});
   ASSERT_FALSE(report.ok());
   EXPECT_NE(report.error().message.find("kvHeads to divide heads, but got 2 and 3"), std::string::npos)
       << report.error().message;
@@ -341,9 +340,9 @@ static double expected(const Trial &run, int64_t b, int64_t h, int64_t i, int64_
 
 TEST(HandComputed, OneKernelServesEverySize) {
   attn::Kernel kernel = compile(program(""));
-  const Sizes all[] = {{1, 1, 1, 1, 1, 1, 1},     {1, 2, 1, 3, 2, 5, 4},   {3, 4, 2, 65, 64, 33, 32},
-                       {3, 2, 2, 65, 65, 33, 33}, {2, 2, 2, 0, 4, 3, 3},   {2, 2, 1, 4, 0, 3, 3},
-                       {0, 2, 1, 4, 4, 3, 3},     {2, 0, 0, 4, 4, 3, 3},   {2, 2, 1, 4, 4, 0, 3},
+  const Sizes all[] = {{1, 1, 1, 1, 1, 1, 1},     {1, 2, 1, 3, 2, 5, 4},    {3, 4, 2, 65, 64, 33, 32},
+                       {3, 2, 2, 65, 65, 33, 33}, {2, 2, 2, 0, 4, 3, 3},    {2, 2, 1, 4, 0, 3, 3},
+                       {0, 2, 1, 4, 4, 3, 3},     {2, 0, 0, 4, 4, 3, 3},    {2, 2, 1, 4, 4, 0, 3},
                        {2, 2, 1, 4, 4, 3, 0},     {1, 1, 1, 17, 127, 8, 9}, {1, 1, 1, 1, 1, 1, 1}};
   for (const Sizes &n : all) {
     Trial run(n);

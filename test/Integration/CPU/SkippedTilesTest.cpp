@@ -1,8 +1,8 @@
 //===- SkippedTilesTest.cpp - the kv tiles that a mask leaves, counted ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The runtime counts the kv tiles that a run computes; a loop over all (i, j) counts the tiles with a kept key. And what
-// is skipped changes no bit.
+// The runtime counts the kv tiles that a run computes; a loop over all (i, j) counts the tiles with a kept key. And
+// what is skipped changes no bit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +40,8 @@ std::vector<Mask> masks() {
        [](int64_t i, int64_t j, int64_t n, int64_t m) { return j >= i + m - n - 20 && j <= i + m - n + 5; }},
       {"prefix", "masks(prefix<top_left>(%p : tensor<?xi32>))",
        [](int64_t i, int64_t j, int64_t, int64_t) { return j <= i || j < kPrefix; }},
-      {"lengths", "kv_lengths(%p : tensor<?xi32>)",
-       [](int64_t, int64_t j, int64_t, int64_t) { return j < kPrefix; }},
-      {"document", kDocument,
-       [](int64_t i, int64_t j, int64_t, int64_t) { return documentOf(i) == documentOf(j); }},
+      {"lengths", "kv_lengths(%p : tensor<?xi32>)", [](int64_t, int64_t j, int64_t, int64_t) { return j < kPrefix; }},
+      {"document", kDocument, [](int64_t i, int64_t j, int64_t, int64_t) { return documentOf(i) == documentOf(j); }},
       {"global",
        "where(%b, %h, %i, %j) {\n  %c4 = arith.constant 4 : index\n  %g = arith.cmpi slt, %j, %c4 : index\n"
        "  %d = arith.subi %i, %j : index\n  %c9 = arith.constant 9 : index\n  %w = arith.cmpi sle, %d, %c9 : index\n"
@@ -100,8 +98,7 @@ Outcome run(const attn::Kernel &kernel, int64_t queryLen, int64_t kvLen) {
   auto report = kernel.run({attn::view(q, {batch, heads, queryLen, size}), attn::view(k, {batch, heads, kvLen, size}),
                             attn::view(v, {batch, heads, kvLen, size}),
                             attn::view(ids, {static_cast<int64_t>(ids.size())}), attn::view(prefix, {batch})},
-                           {attn::view(outcome.out, {batch, heads, queryLen, size})},
-                           attn::RunOptions().threads(2));
+                           {attn::view(outcome.out, {batch, heads, queryLen, size})}, attn::RunOptions().threads(2));
   EXPECT_TRUE(report.ok()) << report.error().str();
   if (report.ok())
     outcome.kvTiles = report->kvTiles;
@@ -135,7 +132,7 @@ TEST_P(SkippedTiles, AreTheEmptyOnesAndChangeNoBit) {
   auto computing = module->compile("f", attn::Target::host(), options.skipTiles(false));
   ASSERT_TRUE(skipping.ok()) << skipping.error().str();
   ASSERT_TRUE(computing.ok()) << computing.error().str();
-  const std::pair<int64_t, int64_t> sizes[] = {{1, 1},   {1, 100},  {17, 17},   {64, 96}, {65, 97}, {100, 40},
+  const std::pair<int64_t, int64_t> sizes[] = {{1, 1},    {1, 100},   {17, 17},   {64, 96}, {65, 97}, {100, 40},
                                                {40, 100}, {128, 128}, {131, 250}, {7, 0},   {0, 7}};
   for (auto [queryLen, kvLen] : sizes) {
     Outcome fast = run(*skipping, queryLen, kvLen), slow = run(*computing, queryLen, kvLen);

@@ -30,9 +30,9 @@ Bound::Kind Bound::kind() const { return node->kind; }
 bool Bound::isConstant(int64_t value) const { return kind() == Kind::Constant && node->number == value; }
 
 bool Bound::operator==(const Bound &other) const {
-  return node == other.node || (node->kind == other.node->kind && node->number == other.node->number &&
-                                node->high == other.node->high && node->value == other.node->value &&
-                                node->operands == other.node->operands);
+  return node == other.node ||
+         (node->kind == other.node->kind && node->number == other.node->number && node->high == other.node->high &&
+          node->value == other.node->value && node->operands == other.node->operands);
 }
 
 Bound Bound::add(Bound a, Bound b) {

@@ -123,8 +123,14 @@ std::optional<Linear> LinearForms::divide(const Linear &form, int64_t divisor) {
   auto range = interval(form);
   if (!range || divisor <= 0 || isLimited(form))
     return std::nullopt;
-  return fromAtom({Atom::Kind::FloorDiv, {}, form, {}, divisor, hasKey(form),
-                   llvm::divideFloorSigned(range->first, divisor), llvm::divideFloorSigned(range->second, divisor)});
+  return fromAtom({Atom::Kind::FloorDiv,
+                   {},
+                   form,
+                   {},
+                   divisor,
+                   hasKey(form),
+                   llvm::divideFloorSigned(range->first, divisor),
+                   llvm::divideFloorSigned(range->second, divisor)});
 }
 
 std::optional<Linear> LinearForms::extremum(const Linear &a, const Linear &b, bool isMax) {
@@ -132,8 +138,14 @@ std::optional<Linear> LinearForms::extremum(const Linear &a, const Linear &b, bo
   if (!first || !second)
     return std::nullopt;
   auto pick = [&](int64_t x, int64_t y) { return isMax ? std::max(x, y) : std::min(x, y); };
-  return fromAtom({isMax ? Atom::Kind::Max : Atom::Kind::Min, {}, a, b, 1, hasKey(a) || hasKey(b),
-                   pick(first->first, second->first), pick(first->second, second->second),
+  return fromAtom({isMax ? Atom::Kind::Max : Atom::Kind::Min,
+                   {},
+                   a,
+                   b,
+                   1,
+                   hasKey(a) || hasKey(b),
+                   pick(first->first, second->first),
+                   pick(first->second, second->second),
                    isLimited(a) || isLimited(b)});
 }
 
@@ -173,9 +185,7 @@ std::optional<Linear> LinearForms::get(Value value) {
 }
 
 /// The operand of a cast that changes no value here: of the same or a larger type, or proved to fit.
-static bool isExactCast(Operation *op) {
-  return isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(op);
-}
+static bool isExactCast(Operation *op) { return isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(op); }
 
 std::optional<Linear> LinearForms::compute(Value value) {
   if (!value.getType().isIntOrIndex() || value.getType().isInteger(1))

@@ -1,9 +1,9 @@
 //===- MaskAnalysis.cpp - which keys a mask keeps for a tile of rows --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Upstream's range analyses give no bounds here: integer ranges do not relate values, ValueBounds stops at floor divisions
-// and minima, and Presburger sets take milliseconds and come back as disjunctions. Presburger and brute force are the
-// oracles of this in the tests.
+// Upstream's range analyses give no bounds here: integer ranges do not relate values, ValueBounds stops at floor
+// divisions and minima, and Presburger sets take milliseconds and come back as disjunctions. Presburger and brute force
+// are the oracles of this in the tests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -165,8 +165,8 @@ KeySet MaskInterpreter::compare(arith::CmpIOp op) {
   llvm_unreachable("every predicate is handled");
 }
 
-/// `form <= 0` where no key is in it: all keys or none, by the rows. Where the rows of a tile differ, the ranges of other
-/// conditions would have to be taken over the rows that hold this one: something is given away.
+/// `form <= 0` where no key is in it: all keys or none, by the rows. Where the rows of a tile differ, the ranges of
+/// other conditions would have to be taken over the rows that hold this one: something is given away.
 KeySet MaskInterpreter::rowsOnly(const Linear &form) {
   auto when = [](Bound condition) -> KeyRange {
     return {Bound::minusInfinity(), Bound::choose(condition, Bound::plusInfinity(), Bound::minusInfinity())};

@@ -9,8 +9,8 @@ using namespace attn;
 
 void RegionRanges::assume(Value value, int64_t low, int64_t high) {
   unsigned width = ConstantIntRanges::getStorageBitwidth(value.getType());
-  ranges.insert_or_assign(
-      value, ConstantIntRanges::fromSigned(APInt(width, low, /*isSigned=*/true), APInt(width, high, /*isSigned=*/true)));
+  ranges.insert_or_assign(value, ConstantIntRanges::fromSigned(APInt(width, low, /*isSigned=*/true),
+                                                               APInt(width, high, /*isSigned=*/true)));
 }
 
 ConstantIntRanges RegionRanges::get(Value value) {

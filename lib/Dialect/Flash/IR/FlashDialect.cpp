@@ -43,7 +43,9 @@ namespace {
 /// Constants of the regions of flash.scores stay in them.
 struct RegionConstants : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
-  bool shouldMaterializeInto(Region *region) const final { return isa<ScoresOp, ClassifyTileOp>(region->getParentOp()); }
+  bool shouldMaterializeInto(Region *region) const final {
+    return isa<ScoresOp, ClassifyTileOp>(region->getParentOp());
+  }
 };
 
 struct FlashInliner : DialectInlinerInterface {

@@ -54,8 +54,8 @@ static Value reduceAndEvaluate(ImplicitLocOpBuilder &b, Value x, int64_t quarter
   static const double cosines[] = {1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0};
   Value sine = arith::MulFOp::create(b, r, polynomial(b, square, sines));
   Value cosine = polynomial(b, square, cosines);
-  Value quarter = arith::AddIOp::create(b, vector::BitCastOp::create(b, bits, shifted),
-                                        splatInteger(b, bits, quarterTurns));
+  Value quarter =
+      arith::AddIOp::create(b, vector::BitCastOp::create(b, bits, shifted), splatInteger(b, bits, quarterTurns));
   auto hasBit = [&](int64_t bit) -> Value {
     Value masked = arith::AndIOp::create(b, quarter, splatInteger(b, bits, bit));
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, splatInteger(b, bits, 0));
@@ -67,8 +67,7 @@ static Value reduceAndEvaluate(ImplicitLocOpBuilder &b, Value x, int64_t quarter
 
 namespace {
 
-template <typename OpTy, int64_t quarterTurns>
-struct ExpandTrigonometric : OpRewritePattern<OpTy> {
+template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   /// One scalar call for each lane: libm, as all scalar math.
@@ -80,8 +79,7 @@ struct ExpandTrigonometric : OpRewritePattern<OpTy> {
                                      ImplicitLocOpBuilder b(loc, nested);
                                      Value scalar = vector::ExtractOp::create(b, x, OpFoldResult(lane));
                                      Value value = OpTy::create(b, scalar);
-                                     Value next =
-                                         vector::InsertOp::create(b, value, carried[0], OpFoldResult(lane));
+                                     Value next = vector::InsertOp::create(b, value, carried[0], OpFoldResult(lane));
                                      scf::YieldOp::create(b, next);
                                    });
     return loop.getResult(0);
@@ -93,8 +91,8 @@ struct ExpandTrigonometric : OpRewritePattern<OpTy> {
       return rewriter.notifyMatchFailure(op, "not a vector of f32");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value x = op.getOperand();
-    Value isLarge = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, math::AbsFOp::create(b, x),
-                                          splat(b, type, 0x1p30));
+    Value isLarge =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, math::AbsFOp::create(b, x), splat(b, type, 0x1p30));
     Value anyLarge = vector::ReductionOp::create(b, vector::CombiningKind::OR, isLarge);
     auto choice = scf::IfOp::create(
         b, anyLarge,

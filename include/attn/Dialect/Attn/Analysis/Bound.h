@@ -1,8 +1,8 @@
 //===- Bound.h - symbolic bounds of key ranges ------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A bound is an integer expression over the first and last row of a tile and over values that are the same for the whole
-// tile (lengths, offsets, the batch index). It can be evaluated, printed, and built as IR.
+// A bound is an integer expression over the first and last row of a tile and over values that are the same for the
+// whole tile (lengths, offsets, the batch index). It can be evaluated, printed, and built as IR.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_ATTN_ANALYSIS_BOUND_H
@@ -18,7 +18,20 @@ namespace attn {
 /// or never hold; they take part in min, max and choose alone.
 class Bound {
 public:
-  enum class Kind { Constant, MinusInfinity, PlusInfinity, FirstRow, LastRow, Uniform, Add, Scale, FloorDiv, Min, Max, Choose };
+  enum class Kind {
+    Constant,
+    MinusInfinity,
+    PlusInfinity,
+    FirstRow,
+    LastRow,
+    Uniform,
+    Add,
+    Scale,
+    FloorDiv,
+    Min,
+    Max,
+    Choose
+  };
 
   /// Where evaluation has no finite result: what infinities evaluate to.
   static constexpr int64_t kInfinity = int64_t(1) << 60;
@@ -49,7 +62,8 @@ public:
   /// The value for rows [firstRow, lastRow]; `uniformOf` gives the values of the uniforms.
   int64_t evaluate(int64_t firstRow, int64_t lastRow, llvm::function_ref<int64_t(mlir::Value)> uniformOf) const;
 
-  /// Builds the expression as index arithmetic. `uniformOf` gives each uniform as an index value at the insertion point.
+  /// Builds the expression as index arithmetic. `uniformOf` gives each uniform as an index value at the insertion
+  /// point.
   mlir::Value build(mlir::ImplicitLocOpBuilder &builder, mlir::Value firstRow, mlir::Value lastRow,
                     llvm::function_ref<mlir::Value(mlir::Value)> uniformOf) const;
 

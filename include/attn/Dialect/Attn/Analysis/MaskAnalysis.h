@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An abstract interpreter over mask regions. For the rows [i0, i1] of a tile it gives two ranges of keys, as symbolic
-// bounds: outside of `live` every row drops every key (tiles there are empty), inside of `full` every row keeps every key.
-// What lies between is partial: always right, only slower.
+// bounds: outside of `live` every row drops every key (tiles there are empty), inside of `full` every row keeps every
+// key. What lies between is partial: always right, only slower.
 //
-// Integers are linear forms of the row, the key, and values that are the same for the whole tile, beside floor divisions
-// by constants, minima and maxima; a comparison is solved for the key, and decided at the corners of the tile; and, or and
-// not act on ranges. Where a comparison depends on data at the row or key (document ids) or is periodic in them, nothing
-// is known of it, and the others still bound the range.
+// Integers are linear forms of the row, the key, and values that are the same for the whole tile, beside floor
+// divisions by constants, minima and maxima; a comparison is solved for the key, and decided at the corners of the
+// tile; and, or and not act on ranges. Where a comparison depends on data at the row or key (document ids) or is
+// periodic in them, nothing is known of it, and the others still bound the range.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_ATTN_ANALYSIS_MASKANALYSIS_H
@@ -30,8 +30,8 @@ struct MaskRanges {
   KeyRange live;
   /// Every row keeps every key inside of it.
   KeyRange full;
-  /// Every tile inside of `live` may well have a kept key: nothing was given away. Else the mask has to be looked at tile
-  /// by tile.
+  /// Every tile inside of `live` may well have a kept key: nothing was given away. Else the mask has to be looked at
+  /// tile by tile.
   bool isExact = true;
   /// The first operation that was beyond the analysis, if any.
   mlir::Operation *obstacle = nullptr;
