@@ -172,8 +172,8 @@ def Flash_ClassifyTileOp : Flash_Op<"classify_tile", [RecursiveMemoryEffects, Me
 def Flash_RequireOp : Flash_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "end the call with an error unless a condition holds";
   let description = [{
-    Where `condition` is false the call ends and reports `message`, in which {0} and {1} stand for the values. Not
-    allowed inside a parallel loop.
+    Where `condition` is false the call ends and reports `message`, in which {0} and {1} stand for the values. Inside a
+    parallel loop the loop ends first: items that have not started are left out.
   }];
   let arguments = (ins I1:$condition, StrAttr:$message, Variadic<Index>:$values);
   let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict";
