@@ -13,7 +13,7 @@
 using namespace attn;
 
 static constexpr llvm::StringLiteral kPasses =
-    "cgscc(inline),function(sroa,early-cse,instcombine,simplifycfg,loop-mssa(licm),early-cse)";
+    "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse)";
 
 static llvm::Error makeError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
