@@ -54,11 +54,10 @@ KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskRanges &ranges, bo
   if (!ranges.live.upper.isPlusInfinity())
     range.end = min(kvEnd, bound(ranges.live.upper));
   if (!ranges.live.lower.isMinusInfinity()) {
-    // Rounded down to the grid; an empty range must not round into a tile before its end.
+    // Rounded down to the grid. An empty range stays empty: it starts at its end, which is never behind kvEnd.
     Value lower = max(bound(ranges.live.lower), constant(0));
-    range.first = roundDown(lower);
     Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lower, range.end);
-    range.end = arith::SelectOp::create(b, isSome, range.end, range.first);
+    range.first = arith::SelectOp::create(b, isSome, roundDown(lower), range.end);
   }
   if (!isSplit)
     return range;
