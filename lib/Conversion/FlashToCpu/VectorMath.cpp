@@ -34,8 +34,8 @@ struct ExpTraits {
 };
 } // namespace
 
-/// (ln 2)^k / k!: degree 5 for f32 (remainder 2.4e-6), degree 13 for f64 (4e-18). Both end in exactly 1, so that 2^0 is 1
-/// and 2^lowest is 0.
+/// (ln 2)^k / k!: degree 5 for f32 (remainder 2.4e-6), degree 13 for f64 (4e-18). Both end in exactly 1, so that 2^0 is
+/// 1 and 2^lowest is 0.
 static ExpTraits expTraits(Type element) {
   static const double single[] = {1.3333558e-3, 9.6181291e-3, 5.5504109e-2, 2.4022651e-1, 6.9314718e-1, 1.0};
   static const double twice[] = {1.3691488853904124e-12, 2.5678435993488196e-11,

@@ -19,9 +19,9 @@ mlir::Value splat(mlir::ImplicitLocOpBuilder &builder, mlir::Type type, double v
 mlir::Value vectorMax(mlir::ImplicitLocOpBuilder &builder, mlir::Value a, mlir::Value b);
 
 /// exp(x) for x <= 0: 0 for -inf exactly, 1 for 0 exactly, NaN for NaN. Relative error at most 6e-6 (f32, x from
-/// -87 to 0) and 2e-16 (f64, x from -700 to 0): the largest of 4 million equidistant points against libm in a C model of
-/// this code. Below 2^-126 (2^-1022) absolute elsewhere.
-/// x log2(e) is split into integer and fraction; 2^fraction is a polynomial with constant term 1.
+/// -87 to 0) and 2e-16 (f64, x from -700 to 0): the largest of 4 million equidistant points against libm in a C model
+/// of this code. Below 2^-126 (2^-1022) absolute elsewhere. x log2(e) is split into integer and fraction; 2^fraction is
+/// a polynomial with constant term 1.
 mlir::Value vectorExp(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
 
 } // namespace attn
