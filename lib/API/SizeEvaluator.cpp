@@ -59,7 +59,20 @@ std::optional<int64_t> SizeEvaluator::valueOf(Value integer) const {
   }
   if (isa_and_nonnull<arith::IndexCastOp, arith::ExtSIOp>(op))
     return valueOf(op->getOperand(0));
+  if (auto size = dyn_cast_or_null<TileClassesSizeOp>(op))
+    return valueOfRecord(size);
   return op && op->getNumOperands() == 2 ? valueOfBinary(op) : std::nullopt;
+}
+
+std::optional<int64_t> SizeEvaluator::valueOfRecord(TileClassesSizeOp op) const {
+  SmallVector<int64_t> sizes;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> size = valueOf(operand);
+    if (!size)
+      return std::nullopt;
+    sizes.push_back(*size);
+  }
+  return countTileRecordWords(sizes, op.getQueryTile(), op.getKvTile());
 }
 
 std::optional<int64_t> SizeEvaluator::valueOfBinary(Operation *op) const {

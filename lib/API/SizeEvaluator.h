@@ -4,6 +4,7 @@
 #define ATTN_LIB_API_SIZEEVALUATOR_H
 
 #include "attn/API/Tensor.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <optional>
 
@@ -25,6 +26,7 @@ public:
 
 private:
   std::optional<int64_t> valueOfBinary(mlir::Operation *op) const;
+  std::optional<int64_t> valueOfRecord(TileClassesSizeOp op) const;
   const Argument *argumentOf(mlir::Value value) const;
 
   mutable mlir::func::FuncOp function; // Ops are handles, whose methods are not const.

@@ -247,3 +247,7 @@ MaskRanges attn::analyzeMask(Region &region, int64_t rowCount, int64_t keyCount)
   KeySet keys = interpreter.evaluate(region.front().getTerminator()->getOperand(0));
   return {keys.may, keys.must, keys.isExact, interpreter.obstacle};
 }
+
+bool attn::keepsFirstKey(const MaskRanges &ranges, int64_t rowCount) {
+  return ranges.full.lower.limits(rowCount).second <= 0 && ranges.full.upper.limits(rowCount).first >= 1;
+}

@@ -43,6 +43,9 @@ struct MaskRanges {
 /// Pure. Cost: linear in the operations of the region.
 MaskRanges analyzeMask(mlir::Region &region, int64_t rowCount, int64_t keyCount);
 
+/// True if it is proved that each row i < rowCount keeps the first key, if there is one: no row is empty.
+bool keepsFirstKey(const MaskRanges &ranges, int64_t rowCount);
+
 /// True if a value of the region depends on neither of the arguments i and j.
 bool isUniformInRegion(mlir::Region &region, mlir::Value value);
 
