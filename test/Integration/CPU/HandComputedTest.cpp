@@ -265,6 +265,21 @@ TEST(HandComputed, ANaNScoreReachesItsOwnRowAlone) {
   }
 }
 
+/// Whatever bits the NaN of a key has.
+TEST(HandComputed, ANaNKeyOfAnyPayloadReachesEveryRow) {
+  attn::Kernel kernel = compile(program(""));
+  for (uint32_t bits : {0x7fc00000u, 0x7fc00001u, 0xffffffffu, 0x7f800001u}) {
+    Trial run({1, 1, 1, 3, 20, 2, 1});
+    fill(run.q, 1);
+    std::memcpy(&run.k[2 * 7], &bits, sizeof(bits));
+    run(kernel);
+    for (int64_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(std::isnan(run.at(0, 0, i, 0))) << std::hex << bits;
+      EXPECT_TRUE(std::isnan(run.lse[i])) << std::hex << bits;
+    }
+  }
+}
+
 /// A mask is a select: it drops NaN and +inf scores, too, and no score function revives a dropped key.
 TEST(HandComputed, AMaskWinsOverTheScore) {
   attn::Kernel kernel = compile(program("score(%x, %b, %h, %i, %j) {\n"
