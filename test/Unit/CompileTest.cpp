@@ -1,6 +1,7 @@
 //===- CompileTest.cpp - from a graph to values, through the JIT --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "AttentionText.h"
 #include "JitTestUtil.h"
 
 #include <cmath>
@@ -335,27 +336,13 @@ TEST(Compile, RecursiveFunction) {
 
 TEST(Compile, AttentionWithMaskAndOnesAsValues) {
   // With ones as values a row is 1 where a key is kept, and exactly 0 where none is: queries below 2 keep nothing.
-  Compiled compiled = compile(R"(
-    func.func @attention(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, %v: tensor<?x?x?x?xf32>, %scale: f32)
-        -> tensor<?x?x?x?xf32> {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %c2 = arith.constant 2 : index
-      %c3 = arith.constant 3 : index
-      %b = tensor.dim %q, %c0 : tensor<?x?x?x?xf32>
-      %h = tensor.dim %q, %c1 : tensor<?x?x?x?xf32>
-      %n = tensor.dim %q, %c2 : tensor<?x?x?x?xf32>
-      %e = tensor.dim %v, %c3 : tensor<?x?x?x?xf32>
-      %init = tensor.empty(%b, %h, %n, %e) : tensor<?x?x?x?xf32>
-      %out = attn.attention %q, %k, %v scale(%scale) where(%bb, %hh, %i, %j) {
-        %two = arith.constant 2 : index
-        %end = arith.subi %i, %two : index
-        %keep = arith.cmpi sle, %j, %end : index
-        attn.yield %keep : i1
-      } : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32> outs(%init : tensor<?x?x?x?xf32>)
-        -> tensor<?x?x?x?xf32>
-      return %out : tensor<?x?x?x?xf32>
-    })");
+  Compiled compiled = compile(dynamicAttention({R"(where(%b, %h, %i, %j) {
+    %two = arith.constant 2 : index
+    %end = arith.subi %i, %two : index
+    %keep = arith.cmpi sle, %j, %end : index
+    attn.yield %keep : i1
+  })",
+                                                /*arguments=*/"", "0.5"}));
   ASSERT_TRUE(compiled.jit) << compiled.error;
   for (auto [batch, heads, queries, keys, size, width] :
        {std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>(2, 3, 70, 150, 9, 5),
@@ -371,10 +358,9 @@ TEST(Compile, AttentionWithMaskAndOnesAsValues) {
       q[n] = std::sin(0.7f * n);
     for (size_t n = 0; n < k.size(); ++n)
       k[n] = std::cos(0.3f * n);
-    float scale = 0.5f;
     auto mq = view(q, batch, heads, queries, size), mk = view(k, batch, heads, keys, size);
     auto mv = view(v, batch, heads, keys, width), mr = view(r, batch, heads, queries, width);
-    attn_rt_call_result result = call(compiled.entry("attention"), {&mq, &mk, &mv, &scale, &mr});
+    attn_rt_call_result result = call(compiled.entry("f"), {&mq, &mk, &mv, &mr});
     ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
     EXPECT_EQ(result.allocations, 0);
     for (size_t n = 0; n < r.size(); ++n) {

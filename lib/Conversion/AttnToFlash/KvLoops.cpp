@@ -22,8 +22,6 @@ MaskRanges attn::analyzeAttentionMask(AttentionOp op, bool skipTiles) {
   return analyzeMask(op.getMaskRegion(), limit(dims.queryLen), limit(dims.kvLen));
 }
 
-static bool isNever(const KeyRange &range) { return range.lower.isPlusInfinity() || range.upper.isMinusInfinity(); }
-
 static bool isExpensive(Region &mask) {
   bool readsPerElement = llvm::any_of(mask.front().getOps<memref::LoadOp>(),
                                       [&](memref::LoadOp load) { return !isUniformInRegion(mask, load.getResult()); });
@@ -36,7 +34,7 @@ MaskPlan attn::planMask(AttentionOp op, const MaskRanges &ranges) {
   if (mask.empty())
     return plan;
   plan.isClassified = !ranges.isExact;
-  plan.isSplit = isExpensive(mask) && (plan.isClassified || !isNever(ranges.full));
+  plan.isSplit = isExpensive(mask) && (plan.isClassified || !ranges.full.isAlwaysEmpty());
   plan.dependsOnBatch = !mask.getArgument(0).use_empty() || op.getKvLengths();
   plan.dependsOnHead = !mask.getArgument(1).use_empty();
   return plan;
