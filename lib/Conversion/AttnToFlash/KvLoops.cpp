@@ -30,8 +30,6 @@ MaskRanges attn::analyzeAttentionMask(AttentionOp op, bool skipTiles) {
   return analyzeMaskOf(op.getMaskRegion(), op.getDims());
 }
 
-static bool isNever(const KeyRange &range) { return range.lower.isPlusInfinity() || range.upper.isMinusInfinity(); }
-
 static bool isExpensive(Region &mask) {
   bool readsPerElement = llvm::any_of(mask.front().getOps<memref::LoadOp>(),
                                       [&](memref::LoadOp load) { return !isUniformInRegion(mask, load.getResult()); });
@@ -44,7 +42,7 @@ MaskPlan attn::planMask(AttentionOp op, const MaskRanges &ranges, bool skipTiles
   if (mask.empty())
     return plan;
   plan.isClassified = skipTiles && (!ranges.isExact || op.getTiles());
-  plan.isSplit = isExpensive(mask) && (plan.isClassified || !isNever(ranges.full));
+  plan.isSplit = isExpensive(mask) && (plan.isClassified || !ranges.full.isAlwaysEmpty());
   plan.dependsOnBatch = !mask.getArgument(0).use_empty();
   plan.dependsOnHead = !mask.getArgument(1).use_empty();
   return plan;

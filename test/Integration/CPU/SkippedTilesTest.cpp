@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/attn.h"
+#include "test/Unit/AttentionText.h"
 #include "gtest/gtest.h"
 
 #include <cstring>
@@ -57,23 +58,7 @@ std::vector<Mask> masks() {
 }
 
 std::string program(const char *clauses) {
-  return std::string(R"(func.func @f(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, %v: tensor<?x?x?x?xf32>,
-                          %ids: tensor<?xi32>, %p: tensor<?xi32>) -> tensor<?x?x?x?xf32> {
-  %scale = arith.constant 0.5 : f32
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %nb = tensor.dim %q, %c0 : tensor<?x?x?x?xf32>
-  %nh = tensor.dim %q, %c1 : tensor<?x?x?x?xf32>
-  %ni = tensor.dim %q, %c2 : tensor<?x?x?x?xf32>
-  %ne = tensor.dim %v, %c3 : tensor<?x?x?x?xf32>
-  %o = tensor.empty(%nb, %nh, %ni, %ne) : tensor<?x?x?x?xf32>
-  %r = attn.attention %q, %k, %v scale(%scale) )") +
-         clauses + R"(
-    : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32> outs(%o : tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
-  return %r : tensor<?x?x?x?xf32>
-})";
+  return dynamicAttention({clauses, "%ids: tensor<?xi32>, %p: tensor<?xi32>", "0.5"});
 }
 
 struct Outcome {

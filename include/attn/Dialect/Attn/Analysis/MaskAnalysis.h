@@ -22,6 +22,9 @@ namespace attn {
 /// Keys [lower, upper); empty where upper <= lower.
 struct KeyRange {
   Bound lower, upper;
+
+  /// True if it is empty whatever the rows and uniforms are.
+  bool isAlwaysEmpty() const { return lower.isPlusInfinity() || upper.isMinusInfinity(); }
 };
 
 /// What a mask does to a tile of rows.
