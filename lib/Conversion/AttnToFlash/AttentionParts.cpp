@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -225,7 +226,7 @@ Value AttentionParts::kvEnd(ImplicitLocOpBuilder &b, Value batchIndex) {
 // Regions
 //===----------------------------------------------------------------------===//
 
-RegionRanges AttentionParts::rangesOf(Region &region) {
+static RegionRanges rangesOf(AttentionOp op, Region &region) {
   RegionRanges ranges;
   AttentionDims dims = op.getDims();
   const int64_t sizes[] = {dims.batch, dims.heads, dims.queryLen, dims.kvLen};
@@ -234,27 +235,31 @@ RegionRanges AttentionParts::rangesOf(Region &region) {
   return ranges;
 }
 
-void AttentionParts::clampLoads(Region &region) {
+static void clampLoads(AttentionOp op, Region &region) {
   if (region.empty())
     return;
-  RegionRanges ranges = rangesOf(region);
-  SmallVector<memref::LoadOp> loads(region.front().getOps<memref::LoadOp>());
-  for (memref::LoadOp load : loads) {
-    ImplicitLocOpBuilder b(load.getLoc(), load);
-    for (OpOperand &index : load.getIndicesMutable()) {
-      int64_t k = index.getOperandNumber() - 1, size = load.getMemRefType().getDimSize(k);
+  RegionRanges ranges = rangesOf(op, region);
+  SmallVector<Operation *> loads;
+  for (Operation &load : region.front())
+    if (isa<memref::LoadOp, tensor::ExtractOp>(load))
+      loads.push_back(&load);
+  for (Operation *load : loads) {
+    ImplicitLocOpBuilder b(load->getLoc(), load);
+    Value source = load->getOperand(0);
+    for (OpOperand &index : load->getOpOperands().drop_front()) {
+      int64_t k = index.getOperandNumber() - 1, size = cast<ShapedType>(source.getType()).getDimSize(k);
       if (!ShapedType::isDynamic(size) && ranges.isWithin(index.get(), 0, size - 1))
         continue;
-      Value last = arith::SubIOp::create(b, getDimension(b, load.getMemref(), k), constantIndex(b, 1));
+      Value last = arith::SubIOp::create(b, getDimension(b, source, k), constantIndex(b, 1));
       Value below = arith::MinSIOp::create(b, index.get(), last);
       index.set(arith::MaxSIOp::create(b, below, constantIndex(b, 0)));
     }
   }
 }
 
-void AttentionParts::clampCapturedLoads() {
-  clampLoads(op.getScoreRegion());
-  clampLoads(op.getMaskRegion());
+void attn::clampCapturedLoads(AttentionOp op) {
+  clampLoads(op, op.getScoreRegion());
+  clampLoads(op, op.getMaskRegion());
 }
 
 /// Clones `value` and what it needs of its region.

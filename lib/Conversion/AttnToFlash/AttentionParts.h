@@ -8,6 +8,10 @@
 
 namespace attn {
 
+/// Clamps the captured loads (memref.load, tensor.extract) of the op's regions where they are not proved in bounds, in
+/// place.
+void clampCapturedLoads(AttentionOp op);
+
 /// What the tiled loop needs of an attention on memrefs, as values in front of the loop.
 class AttentionParts {
 public:
@@ -19,9 +23,6 @@ public:
 
   /// The logical end of the keys of a batch entry: kv_lengths[batch], or kvLen.
   mlir::Value kvEnd(mlir::ImplicitLocOpBuilder &builder, mlir::Value batchIndex);
-
-  /// Clamps the captured loads of the op's regions where they are not proved in bounds, in place.
-  void clampCapturedLoads();
 
   /// A value of the mask region that depends on neither i nor j (or one from outside), as an index value at the
   /// insertion point, for the given batch entry and head.
@@ -38,8 +39,6 @@ private:
   void buildLayoutChecks(mlir::ImplicitLocOpBuilder &builder);
   void buildLengthChecks(mlir::ImplicitLocOpBuilder &builder);
   void buildCaptureChecks(mlir::ImplicitLocOpBuilder &builder);
-  void clampLoads(mlir::Region &region);
-  RegionRanges rangesOf(mlir::Region &region);
 
   AttentionOp op;
 };
