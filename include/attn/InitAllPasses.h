@@ -6,6 +6,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
+#include "attn/Inspection/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
 
 namespace attn {
@@ -15,6 +16,7 @@ inline void registerAllPasses() {
   registerAttnPasses();
   registerAttnConversionPasses();
   flash::registerFlashPasses();
+  registerAttnInspectionPasses();
   registerPipelines();
 }
 

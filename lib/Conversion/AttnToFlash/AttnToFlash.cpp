@@ -21,11 +21,10 @@
 
 #include "AttentionParts.h"
 #include "KvLoops.h"
+#include "TileChoice.h"
 #include "TileClasses.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
-#include "attn/Target/TargetDescription.h"
-#include "attn/Target/TileModel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -254,26 +253,6 @@ namespace {
 struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAttnToFlashPass> {
   using Base::Base;
 
-  /// What the options ask for, or what the cost model chooses.
-  FailureOr<TileSizes> tileSizes(AttentionOp op, const TargetDescription &description) {
-    if (tileQ < 0 || tileQ > 1024 || (tileQ & (tileQ - 1)))
-      return op.emitError("expects tile-q to be 0 or a power of two up to 1024, but got ") << int64_t(tileQ), failure();
-    if (tileKv < 0 || tileKv > 65536)
-      return op.emitError("expects tile-kv to be in 0 to 65536, but got ") << int64_t(tileKv), failure();
-    AttentionDims dims = op.getDims();
-    TileSizes sizes = chooseTiles(description, {dims.scoreType.getIntOrFloatBitWidth(), dims.headDim, dims.valueDim});
-    if (tileQ)
-      sizes.queryRows = tileQ;
-    if (tileKv)
-      sizes.kvTile = tileKv;
-    // A kept record knows its tiles.
-    if (op.getTiles()) {
-      sizes.queryRows = *op.getQueryTile();
-      sizes.kvTile = *op.getKvTile();
-    }
-    return sizes;
-  }
-
   /// attn.classify_tiles asks no cost model.
   LogicalResult convertClassifications() {
     SmallVector<ClassifyTilesOp> ops;
@@ -313,7 +292,7 @@ struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAt
     for (AttentionOp op : ops) {
       if (failed(checkForm(op, isa<MemRefType>(op.getQuery().getType()), op.getScores() || op.getMasks())))
         return signalPassFailure();
-      FailureOr<TileSizes> sizes = tileSizes(op, *description);
+      FailureOr<TileSizes> sizes = chooseTileSizes(op, *description, tileQ, tileKv);
       if (failed(sizes))
         return signalPassFailure();
       ImplicitLocOpBuilder builder(op.getLoc(), op);

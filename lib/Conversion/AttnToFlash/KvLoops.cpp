@@ -5,6 +5,7 @@
 #include "attn/Dialect/Attn/Analysis/RegionRanges.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace attn;
@@ -31,8 +32,9 @@ MaskRanges attn::analyzeAttentionMask(AttentionOp op, bool skipTiles) {
 }
 
 static bool isExpensive(Region &mask) {
-  bool readsPerElement = llvm::any_of(mask.front().getOps<memref::LoadOp>(),
-                                      [&](memref::LoadOp load) { return !isUniformInRegion(mask, load.getResult()); });
+  bool readsPerElement = llvm::any_of(mask.front(), [&](Operation &op) {
+    return isa<memref::LoadOp, tensor::ExtractOp>(op) && !isUniformInRegion(mask, op.getResult(0));
+  });
   return readsPerElement || llvm::range_size(mask.front().without_terminator()) > kCheapMaskOps;
 }
 

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -88,18 +89,27 @@ void attn::clampCapturedLoads(Region &region, const AttentionDims &dims) {
   const int64_t sizes[] = {dims.batch, dims.heads, dims.queryLen, dims.kvLen};
   for (auto [argument, size] : llvm::zip(region.getArguments().take_back(4), sizes))
     ranges.assume(argument, 0, (ShapedType::isDynamic(size) ? kMaxExtent : std::max<int64_t>(size, 1)) - 1);
-  SmallVector<memref::LoadOp> loads(region.front().getOps<memref::LoadOp>());
-  for (memref::LoadOp load : loads) {
-    ImplicitLocOpBuilder b(load.getLoc(), load);
-    for (OpOperand &index : load.getIndicesMutable()) {
-      int64_t k = index.getOperandNumber() - 1, size = load.getMemRefType().getDimSize(k);
+  SmallVector<Operation *> loads;
+  for (Operation &load : region.front())
+    if (isa<memref::LoadOp, tensor::ExtractOp>(load))
+      loads.push_back(&load);
+  for (Operation *load : loads) {
+    ImplicitLocOpBuilder b(load->getLoc(), load);
+    Value source = load->getOperand(0);
+    for (OpOperand &index : load->getOpOperands().drop_front()) {
+      int64_t k = index.getOperandNumber() - 1, size = cast<ShapedType>(source.getType()).getDimSize(k);
       if (!ShapedType::isDynamic(size) && ranges.isWithin(index.get(), 0, size - 1))
         continue;
-      Value last = arith::SubIOp::create(b, getDimension(b, load.getMemref(), k), constantIndex(b, 1));
+      Value last = arith::SubIOp::create(b, getDimension(b, source, k), constantIndex(b, 1));
       Value below = arith::MinSIOp::create(b, index.get(), last);
       index.set(arith::MaxSIOp::create(b, below, constantIndex(b, 0)));
     }
   }
+}
+
+void attn::clampCapturedLoads(AttentionOp op) {
+  clampCapturedLoads(op.getScoreRegion(), op.getDims());
+  clampCapturedLoads(op.getMaskRegion(), op.getDims());
 }
 
 void attn::buildCaptureChecks(ImplicitLocOpBuilder &b, const MaskDomain &domain, ArrayRef<Region *> regions) {

@@ -28,8 +28,11 @@ struct MaskDomain {
   void buildChecks(mlir::ImplicitLocOpBuilder &builder) const;
 };
 
-/// Clamps the loads of a score or mask region whose indices are not proved in bounds, in place.
+/// Clamps the loads (memref.load, tensor.extract) of a score or mask region whose indices are not proved in bounds, in
+/// place.
 void clampCapturedLoads(mlir::Region &region, const AttentionDims &dims);
+/// The same for both regions of an op.
+void clampCapturedLoads(AttentionOp op);
 
 /// Clamping needs an element to clamp to: a captured tensor without elements is an error where there are scores.
 void buildCaptureChecks(mlir::ImplicitLocOpBuilder &builder, const MaskDomain &domain,

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Upstream's range analyses give no bounds here: integer ranges do not relate values, ValueBounds stops at floor
-// divisions and minima, and Presburger sets take milliseconds and come back as disjunctions. Brute force is the oracle
-// of this in the tests.
+// divisions and minima, and Presburger sets take milliseconds and come back as disjunctions. The tests have both
+// brute force and Presburger sets as oracles of this.
 //
 //===----------------------------------------------------------------------===//
 

@@ -34,7 +34,8 @@ struct MaskRanges {
   /// Every row keeps every key inside of it.
   KeyRange full;
   /// Every tile inside of `live` may well have a kept key: nothing was given away. Else the mask has to be looked at
-  /// tile by tile.
+  /// tile by tile. Only a row whose first key is behind its last one (a window of negative width) counts as if it were
+  /// not so.
   bool isExact = true;
   /// The first operation that was beyond the analysis, if any.
   mlir::Operation *obstacle = nullptr;
