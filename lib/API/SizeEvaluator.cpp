@@ -75,6 +75,20 @@ std::optional<int64_t> SizeEvaluator::valueOfRecord(TileClassesSizeOp op) const 
   return countTileRecordWords(sizes, op.getQueryTile(), op.getKvTile());
 }
 
+std::optional<std::vector<int64_t>> SizeEvaluator::elementsOf(Value vector) const {
+  const Argument *argument = argumentOf(vector);
+  if (!argument || !argument->tensor().data)
+    return std::nullopt;
+  const TensorView &view = argument->tensor();
+  std::vector<int64_t> elements;
+  for (int64_t n = 0; n < view.sizes[0]; ++n) {
+    int64_t at = n * view.strides[0];
+    elements.push_back(view.dtype == DType::I32 ? static_cast<const int32_t *>(view.data)[at]
+                                                : static_cast<const int64_t *>(view.data)[at]);
+  }
+  return elements;
+}
+
 std::optional<int64_t> SizeEvaluator::valueOfBinary(Operation *op) const {
   std::optional<int64_t> lhs = valueOf(op->getOperand(0)), rhs = valueOf(op->getOperand(1));
   if (!lhs || !rhs)

@@ -24,6 +24,9 @@ public:
   /// The value of an integer or index.
   std::optional<int64_t> valueOf(mlir::Value integer) const;
 
+  /// The elements of a vector of i32, i64 or index that is an input with data.
+  std::optional<std::vector<int64_t>> elementsOf(mlir::Value vector) const;
+
 private:
   std::optional<int64_t> valueOfBinary(mlir::Operation *op) const;
   std::optional<int64_t> valueOfRecord(TileClassesSizeOp op) const;

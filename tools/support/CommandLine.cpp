@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cstdio>
+
 using namespace attn;
 namespace cl = llvm::cl;
 
@@ -15,4 +17,13 @@ void tool::dropLibraryOptions() {
       dropped.push_back(entry.second);
   for (cl::Option *option : dropped)
     option->removeArgument();
+}
+
+int tool::exitCode(const Status &status) {
+  std::fflush(stdout);
+  if (status)
+    return 0;
+  std::string place = status.error().location.str();
+  std::fprintf(stderr, "%s%serror: %s\n", place.c_str(), place.empty() ? "" : ": ", status.error().message.c_str());
+  return 1;
 }

@@ -3,6 +3,7 @@
 #ifndef ATTN_TOOLS_SUPPORT_COMMANDLINE_H
 #define ATTN_TOOLS_SUPPORT_COMMANDLINE_H
 
+#include "attn/API/Result.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace attn::tool {
@@ -10,6 +11,9 @@ namespace attn::tool {
 /// LLVM's libraries register hundreds of options of their own, some under names that a tool uses: they leave the
 /// command line, --help and --version aside. To be called before the tool makes its own options.
 void dropLibraryOptions();
+
+/// What main returns: 0, or 1 after printing the error to stderr, as compilers have it: "file:line:column: error: ...".
+int exitCode(const Status &status);
 
 } // namespace attn::tool
 
