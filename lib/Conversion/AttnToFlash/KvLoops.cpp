@@ -52,12 +52,15 @@ MaskPlan attn::planMask(AttentionOp op, const MaskRanges &ranges, bool skipTiles
 
 KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskDomain &domain, const MaskRanges &ranges,
                            const QueryTile &tile, const TileSizes &tiles, bool isSplit) {
-  int64_t kvTile = tiles.kvTile;
-  Value kvEnd = domain.kvEnd(b, tile.batch);
-  Value lastRow =
-      arith::SubIOp::create(b, arith::AddIOp::create(b, tile.i0, tile.rows), arith::ConstantIndexOp::create(b, 1));
+  Value endRow = arith::AddIOp::create(b, tile.i0, tile.rows);
+  Value lastRow = arith::SubIOp::create(b, endRow, arith::ConstantIndexOp::create(b, 1));
   auto uniformOf = [&](Value value) { return domain.buildUniform(b, value, tile.batch, tile.head); };
   auto bound = [&](const Bound &bound) { return bound.build(b, tile.i0, lastRow, uniformOf); };
+  return buildKvRange(b, ranges, isSplit, domain.kvEnd(b, tile.batch), tiles.kvTile, bound);
+}
+
+KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskRanges &ranges, bool isSplit, Value kvEnd, int64_t kvTile,
+                           llvm::function_ref<Value(const Bound &)> bound) {
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
   auto min = [&](Value x, Value y) -> Value { return arith::MinSIOp::create(b, x, y); };
   auto max = [&](Value x, Value y) -> Value { return arith::MaxSIOp::create(b, x, y); };

@@ -49,7 +49,12 @@ struct MaskPlan {
 };
 MaskPlan planMask(AttentionOp op, const MaskRanges &ranges, bool skipTiles);
 
-/// Builds the range of a tile; three loops where isSplit.
+/// Builds the range for a tile whose bounds `bound` builds; kvEnd is the logical end of the keys. Three loops where
+/// isSplit.
+KvRange buildKvRange(mlir::ImplicitLocOpBuilder &builder, const MaskRanges &ranges, bool isSplit, mlir::Value kvEnd,
+                     int64_t kvTile, llvm::function_ref<mlir::Value(const Bound &)> bound);
+
+/// The same for a tile of an op.
 KvRange buildKvRange(mlir::ImplicitLocOpBuilder &builder, const MaskDomain &domain, const MaskRanges &ranges,
                      const QueryTile &tile, const TileSizes &tiles, bool isSplit);
 
