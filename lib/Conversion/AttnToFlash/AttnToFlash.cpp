@@ -125,13 +125,13 @@ SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value 
   return {update.getNewMax(), weights.getNewSum(), acc.getResult()};
 }
 
-/// The pre-pass, in a record that serves the batch entries and heads that the mask does not tell apart; or the record
-/// that the op was given.
+/// The record that the op was given, which is checked in any case; or the pre-pass, in a record that serves the batch
+/// entries and heads that the mask does not tell apart.
 void TiledAttention::buildClasses() {
-  if (op.getTiles()) {
+  if (op.getTiles())
     classes = readKeptClasses(b, op.getTiles(), domain, plan, tiles);
+  if (op.getTiles() || !plan.isClassified)
     return;
-  }
   Value one = constant(1);
   bool perBatch = plan.dependsOnBatch || op.getKvLengths();
   classes = allocateTileClasses(b, perBatch ? parts.batch : one, plan.dependsOnHead ? parts.heads : one, domain, tiles);
@@ -233,8 +233,7 @@ void TiledAttention::buildTile() {
 
 void TiledAttention::build() {
   parts.buildChecks(b);
-  if (plan.isClassified)
-    buildClasses();
+  buildClasses();
   Value queryTiles = arith::CeilDivUIOp::create(b, parts.queryLen, constant(tiles.queryRows));
   auto forall = scf::ForallOp::create(b, ArrayRef<OpFoldResult>{parts.batch, parts.heads, queryTiles}, ValueRange{},
                                       std::nullopt);
