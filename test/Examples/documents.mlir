@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: attn-run %s --check --shape=0:1x8x300x64 --shape=1:1x8x300x64 --shape=2:1x8x300x64 --shape=3:300 \
+// RUN:   --fill=3:range:0:2 | FileCheck %s
+// CHECK: PASS result 0
+
 // Packed documents: the tiles are classified once, and every layer uses them.
 func.func @two_layers(%q: tensor<1x8x?x64xf32>, %k: tensor<1x8x?x64xf32>, %v: tensor<1x8x?x64xf32>,
                       %ids: tensor<?xi32>) -> tensor<1x8x?x64xf32> {
