@@ -5,7 +5,13 @@
 #include "tools/support/CpuTime.h"
 #include "tools/support/Peaks.h"
 
+#include <ctime>
 #include <gtest/gtest.h>
+
+#ifdef __linux__
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 using namespace attn;
 using namespace attn::tool;
@@ -103,6 +109,27 @@ TEST(CpuTime, busy_is_all_but_idle_and_waiting) {
 TEST(CpuTime, others_are_what_this_process_did_not_use) {
   EXPECT_EQ(secondsOfOthers({10, 2}, {13, 4}), 1);
   EXPECT_EQ(secondsOfOthers({10, 2}, {11, 4}), 0); // ticks lag behind
+}
+
+/// A child that computes for 0.3 s of CPU time is seen, and is not this process.
+TEST(CpuTime, of_another_process_is_seen) {
+#ifdef __linux__
+  std::optional<CpuTime> before = readCpuTime();
+  if (!before)
+    GTEST_SKIP() << "there is no /proc/stat";
+  pid_t child = fork();
+  if (child == 0) {
+    while (std::clock() < 3 * CLOCKS_PER_SEC / 10)
+      continue;
+    _exit(0);
+  }
+  ASSERT_GT(child, 0);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  std::optional<CpuTime> after = readCpuTime();
+  ASSERT_TRUE(after);
+  EXPECT_GE(secondsOfOthers(*before, *after), 0.2);
+  EXPECT_LT(after->own - before->own, 0.1);
+#endif
 }
 
 TEST(Peaks, are_positive_where_available) {

@@ -65,5 +65,10 @@ Result<Measurement> tool::measure(const Workload &workload, const RunOptions &op
   if (!samples)
     return samples.error();
   measurement.samples = std::move(*samples);
+  auto profile =
+      profileRun(*module, workload.function, Target::host(), CompileOptions(), options, inputs->arguments, views);
+  if (!profile)
+    return profile.error();
+  measurement.profile = std::move(*profile);
   return measurement;
 }

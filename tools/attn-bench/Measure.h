@@ -4,6 +4,7 @@
 #define ATTN_TOOLS_ATTNBENCH_MEASURE_H
 
 #include "Peaks.h"
+#include "Profile.h"
 #include "Samples.h"
 #include "Workload.h"
 
@@ -17,6 +18,8 @@ struct Measurement {
   /// What the speed is compared with; Samples have its value after each repetition.
   Peak ceiling = Peak::FmaF32;
   Samples samples;
+  /// Of a run apart from them.
+  Profile profile;
 
   /// Kept operations, or bytes, a second, in 1e9.
   double speed() const;

@@ -73,6 +73,22 @@ std::string tool::formatTable(const Findings &findings) {
 // JSON
 //===----------------------------------------------------------------------===//
 
+static json::Object jsonOf(const Profile &profile) {
+  json::Array loops;
+  for (const LoopProfile &loop : profile.run.loops) {
+    json::Array threads;
+    for (const LoopProfile::Worker &worker : loop.workers)
+      threads.push_back(
+          json::Object{{"busySeconds", worker.busySeconds}, {"items", worker.items}, {"kvTiles", worker.kvTiles}});
+    loops.push_back(json::Object{{"seconds", loop.seconds}, {"items", loop.items}, {"threads", std::move(threads)}});
+  }
+  return json::Object{{"seconds", profile.run.seconds},
+                      {"serialSeconds", profile.serialSeconds()},
+                      {"loops", std::move(loops)},
+                      {"kvTilesVisited", profile.run.kvTiles},
+                      {"kvTilesSkipped", profile.allKvTiles - profile.run.kvTiles}};
+}
+
 static json::Object jsonOf(const Measurement &measurement) {
   const Workload &workload = measurement.workload;
   const Samples &samples = measurement.samples;
@@ -95,6 +111,7 @@ static json::Object jsonOf(const Measurement &measurement) {
   object["compileMilliseconds"] = measurement.compileMilliseconds;
   object["voided"] = samples.voided;
   object["isQuiet"] = samples.isQuiet;
+  object["profile"] = jsonOf(measurement.profile);
   object["repetitions"] = std::move(repetitions);
   return object;
 }

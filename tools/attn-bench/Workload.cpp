@@ -84,7 +84,7 @@ static bool fromJSON(const json::Value &value, Workload &workload, json::Path pa
     path.field("bound").report("expected compute or memory");
     return false;
   }
-  if (!(workload.reach >= 0 && workload.reach <= 1)) {
+  if (workload.reach < 0 || workload.reach > 1) {
     path.field("reach").report("expected a number from 0 to 1");
     return false;
   }

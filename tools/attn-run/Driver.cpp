@@ -4,6 +4,7 @@
 #include "Driver.h"
 
 #include "Bench.h"
+#include "Profile.h"
 
 #include <cstdio>
 
@@ -46,6 +47,13 @@ static Status report(const Settings &settings, const Module &module, const Kerne
   if (settings.check)
     if (Status status = checkOutputs(module, kernel, inputs, outputs); !status)
       return status;
+  if (settings.profile) {
+    auto profile = profileRun(module, kernel.signature().name, settings.target, settings.compile, options,
+                              inputs.arguments, viewsOf(outputs));
+    if (!profile)
+      return profile.error();
+    std::fputs(formatProfile(*profile, "profile: ").c_str(), stdout);
+  }
   if (!settings.bench)
     return {};
   return runBench(module, kernel, options, inputs, viewsOf(outputs), settings.repeat);

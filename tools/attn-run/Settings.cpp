@@ -68,6 +68,8 @@ struct CommandLine {
                               cl::value_desc("FILE"), cl::cat(category)};
   cl::opt<bool> print{"print", cl::desc("print the results"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("compare with the reference interpreter"), cl::cat(category)};
+  cl::opt<bool> profile{"profile", cl::cat(category),
+                        cl::desc("print the time of each parallel loop and thread, and the kv tiles that masks skip")};
   cl::opt<bool> bench{"bench", cl::desc("time the runs, beside the measured multiply-add peak"), cl::cat(category)};
   cl::opt<int64_t> repeat{"repeat", cl::desc("timed runs of --bench (default 15)"), cl::init(15), cl::cat(category)};
 };
@@ -154,6 +156,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.output = line.output;
   settings.print = line.print;
   settings.check = line.check;
+  settings.profile = line.profile;
   settings.bench = line.bench;
   settings.repeat = line.repeat;
   if (settings.repeat < 1)

@@ -23,6 +23,7 @@ struct Settings {
   std::string output;
   bool print = false;
   bool check = false;
+  bool profile = false;
   bool bench = false;
   int64_t repeat = 15;
 };

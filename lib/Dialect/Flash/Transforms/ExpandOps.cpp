@@ -82,9 +82,8 @@ static LogicalResult expandVectorMath(func::FuncOp function) {
   if (ops.empty())
     return success();
   RewritePatternSet patterns(function.getContext());
-  attn::flash::populateTrigonometryPatterns(patterns);
+  attn::flash::populateDoublePatterns(patterns);
   populateMathPolynomialApproximationPatterns(patterns);
-  math::populateExpansionPatterns(patterns, {"exp2"});
   GreedyRewriteConfig config;
   config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
   return applyOpPatternsGreedily(ops, std::move(patterns), config);

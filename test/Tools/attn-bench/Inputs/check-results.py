@@ -15,6 +15,9 @@ def check_workload(workload, repeat, operations, bytes_moved, unit):
     amount = bytes_moved if unit == "GB/s" else operations[0]
     assert abs(workload["speed"] * workload["medianSeconds"] * 1e9 / amount - 1) < 1e-9
     assert abs(workload["share"] * workload["ceiling"]["median"] / workload["speed"] - 1) < 1e-9
+    profile = workload["profile"]
+    assert profile["kvTilesVisited"] == sum(thread["kvTiles"] for thread in profile["loops"][-1]["threads"]) > 0
+    assert 0 <= profile["serialSeconds"] <= profile["seconds"]
     assert workload["compileMilliseconds"] > 0 and workload["voided"] >= 0
 
 
