@@ -43,15 +43,14 @@ static void finish(ImplicitLocOpBuilder &b, func::FuncOp function, ValueRange re
 // Ends of the loops
 //===----------------------------------------------------------------------===//
 
-/// A bound, or `otherwise` where it depends on something unknown.
-Bound MaskProgram::known(ImplicitLocOpBuilder &b, KnownSlice &slice, const Bound &bound, Bound otherwise) {
-  SmallVector<Value> uniforms;
-  (void)bound.str(uniforms);
-  bool isKnown = true;
-  for (Value uniform : uniforms)
-    isKnown &= static_cast<bool>(slice.get(b, uniform));
-  isWidened |= !isKnown;
-  return isKnown ? bound : otherwise;
+/// A bound as far as it is known.
+Bound MaskProgram::relax(ImplicitLocOpBuilder &b, KnownSlice &slice, const Bound &bound, bool isUpper) {
+  auto isKnown = [&](Value uniform) {
+    bool result = static_cast<bool>(slice.get(b, uniform));
+    isWidened |= !result;
+    return result;
+  };
+  return bound.relaxed(isKnown, isUpper);
 }
 
 Value MaskProgram::buildKvEnd(ImplicitLocOpBuilder &b, KnownSlice &slice, Value batchIndex) {
@@ -75,10 +74,9 @@ void MaskProgram::buildLoopEnds() {
     slice.map(mask.getArgument(0), body.getArgument(0));
     slice.map(mask.getArgument(1), body.getArgument(1));
   }
-  const MaskRanges wide{{known(b, slice, ranges.live.lower, Bound::minusInfinity()),
-                         known(b, slice, ranges.live.upper, Bound::plusInfinity())},
-                        {known(b, slice, ranges.full.lower, Bound::plusInfinity()),
-                         known(b, slice, ranges.full.upper, Bound::minusInfinity())}};
+  // What is not known makes the live range larger, and the full one smaller.
+  const MaskRanges wide{{relax(b, slice, ranges.live.lower, false), relax(b, slice, ranges.live.upper, true)},
+                        {relax(b, slice, ranges.full.lower, true), relax(b, slice, ranges.full.upper, false)}};
   Value i0 = body.getArgument(2), rows = body.getArgument(3);
   Value lastRow = arith::SubIOp::create(b, arith::AddIOp::create(b, i0, rows), arith::ConstantIndexOp::create(b, 1));
   auto uniformOf = [&](Value value) -> Value {

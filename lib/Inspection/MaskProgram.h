@@ -32,7 +32,7 @@ public:
 
 private:
   mlir::func::FuncOp createFunction(llvm::StringRef name, unsigned numArguments);
-  Bound known(mlir::ImplicitLocOpBuilder &builder, KnownSlice &slice, const Bound &bound, Bound otherwise);
+  Bound relax(mlir::ImplicitLocOpBuilder &builder, KnownSlice &slice, const Bound &bound, bool isUpper);
   mlir::Value buildKvEnd(mlir::ImplicitLocOpBuilder &builder, KnownSlice &slice, mlir::Value batchIndex);
   void buildLoopEnds();
   void buildKeep();

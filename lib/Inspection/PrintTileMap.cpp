@@ -148,7 +148,7 @@ FailureOr<std::vector<NamedTileMap>> PrintTileMap::mapModule(ModuleOp module, Ti
     return failure();
   if (maps.empty())
     return getOperation().emitError("expects an attn.attention in ")
-               << (function.empty() ? "a public function" : "function '" + function + "'") << ", but found none",
+               << (function.empty() ? "a public function" : "public function '" + function + "'") << ", but found none",
            failure();
   return maps;
 }

@@ -80,16 +80,23 @@ static LogicalResult checkValues(AttentionOp op, const TileMapInputs &inputs) {
   return success();
 }
 
+static bool isFunctionArgument(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
 /// "argument 3 of type tensor<?xi32>", "an element of ...", "dimension 1 of ...", or the operation.
 static std::string describe(Value value) {
   std::string text;
   llvm::raw_string_ostream os(text);
   Operation *op = value.getDefiningOp();
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    bool isIndexOfMask = isa<AttentionOp>(argument.getOwner()->getParentOp());
-    if (isIndexOfMask)
+  if (isFunctionArgument(value)) {
+    os << "argument " << cast<BlockArgument>(value).getArgNumber() << " of type " << value.getType();
+  } else if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (isa<AttentionOp>(parent))
       return argument.getArgNumber() == 0 ? "the batch entry" : "the head";
-    os << "argument " << argument.getArgNumber() << " of type " << value.getType();
+    os << "a variable of '" << parent->getName() << "' of type " << value.getType();
   } else if (isa<tensor::ExtractOp, memref::LoadOp>(op)) {
     os << "an element of " << describe(op->getOperand(0));
   } else if (std::optional<int64_t> dimension;
@@ -101,13 +108,14 @@ static std::string describe(Value value) {
   return text;
 }
 
-/// Integers must be given; what else is unknown becomes a note.
+/// Integer arguments must be given; what else is unknown becomes a note.
 static LogicalResult noteUnknown(AttentionOp op, ArrayRef<Value> unknown, std::vector<std::string> &notes) {
   for (Value value : unknown) {
-    if (auto argument = dyn_cast<BlockArgument>(value); argument && value.getType().isIntOrIndex())
+    if (isFunctionArgument(value) && value.getType().isIntOrIndex())
       return op.emitOpError("expects values to give ")
-             << describe(value) << ", which the mask reads; add values=" << argument.getArgNumber() << ":N";
-    notes.push_back("the mask reads " + describe(value) + ", whose content is not known here");
+             << describe(value) << ", which the mask reads; add values=" << cast<BlockArgument>(value).getArgNumber()
+             << ":N";
+    notes.push_back("the mask reads " + describe(value) + ", which is not known here");
   }
   return success();
 }

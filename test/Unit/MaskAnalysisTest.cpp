@@ -267,6 +267,28 @@ TEST(MaskAnalysis, AffineCombinations) {
             true);
 }
 
+/// Without a uniform that is not known, a bound errs on the one side that it is asked to.
+TEST(MaskAnalysis, RelaxedBounds) {
+  Mask mask("%keep = arith.constant true");
+  func::FuncOp function = *mask.module->getOps<func::FuncOp>().begin();
+  Value n = function.getArgument(2), p = function.getArgument(3);
+  auto str = [&](const Bound &bound, Value known, bool isUpper) {
+    SmallVector<Value> names;
+    return bound.relaxed([&](Value value) { return value == known; }, isUpper).str(names);
+  };
+  Bound first = Bound::uniform(n, -100, 100), second = Bound::uniform(p, -100, 100), row = Bound::firstRow();
+  EXPECT_EQ(str(Bound::min(first, row), p, true), "i0");
+  EXPECT_EQ(str(Bound::min(first, row), p, false), "-inf");
+  EXPECT_EQ(str(Bound::min(first, row), n, false), "min(n0, i0)");
+  EXPECT_EQ(str(Bound::max(Bound::add(first, row), second), p, false), "n0");
+  EXPECT_EQ(str(Bound::max(Bound::add(first, row), second), p, true), "inf");
+  EXPECT_EQ(str(Bound::add(row, Bound::scale(Bound::min(first, second), -1)), n, false), "i0 - n0");
+  EXPECT_EQ(str(Bound::add(row, Bound::scale(Bound::min(first, second), -1)), n, true), "inf");
+  EXPECT_EQ(str(Bound::floorDiv(Bound::max(first, row), 4), p, false), "floor((i0) / 4)");
+  EXPECT_EQ(str(Bound::choose(first, row, second), p, true), "max(i0, n0)");
+  EXPECT_EQ(str(Bound::choose(second, row, first), p, true), "(n0 <= 0 ? i0 : inf)");
+}
+
 /// Two ends of a row that may cross, here where n is negative, are taken as if they did not: tiles are then visited
 /// though they have no kept key.
 TEST(MaskAnalysis, CrossedEndsAreVisited) {

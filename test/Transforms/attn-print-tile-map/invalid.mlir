@@ -27,7 +27,7 @@
 // WIDTH: error: 'attn.attention' op expects values that 8 bits hold, but got 300 for argument 1 of type 'i8'
 // LENGTHS: error: 'attn.attention' op expects each of kv_lengths in 0 to kvLen = 8, but got 9
 // MANY: error: 'attn.attention' op expects at most 1000000 tiles in a map, but got 4096 x 4096 for each of 1 batch entries and heads; give smaller sizes or larger tiles
-// FUNCTION: error: expects an attn.attention in function 'g', but found none
+// FUNCTION: error: expects an attn.attention in public function 'g', but found none
 // TILE: error: expects tile-q to be 0 or a power of two up to 1024, but got 24
 // TARGET: error: {{.*}}z80
 // FORMAT: Cannot find option named 'png'

@@ -5,6 +5,9 @@
 // RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=document sizes=batch=1,heads=2,queryLen=32,kvLen=32" | FileCheck %s --check-prefix=UNKNOWN
 // RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=table" | FileCheck %s --check-prefix=TABLE
 // RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=buffers sizes=kvLen=20 values=2:10" | FileCheck %s --check-prefix=BUFFERS
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=loop sizes=batch=1,heads=1,queryLen=8,kvLen=16 values=1:3" | FileCheck %s --check-prefix=LOOP
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=caller sizes=batch=1,heads=1,queryLen=8,kvLen=16" | FileCheck %s --check-prefix=CALLER
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="function=caller sizes=batch=0,heads=1,queryLen=8,kvLen=16" | FileCheck %s --check-prefix=NONE
 
 !t = tensor<?x?x?x32xf32>
 
@@ -74,7 +77,7 @@ func.func @global(%q: !t, %n: index, %w: i64) -> !t {
 }
 
 // Documents are data; causality is not.
-// UNKNOWN: - the mask reads argument 1 of type tensor<?xi32>, whose content is not known here
+// UNKNOWN: - the mask reads argument 1 of type tensor<?xi32>, which is not known here
 // UNKNOWN: 6 of 16 tiles skipped (37.5 %), 0 full, 0 partial, 10 decided at run time
 // UNKNOWN: 0  ?...
 // UNKNOWN: 8  ??..
@@ -122,4 +125,42 @@ func.func @buffers(%q: memref<1x1x4x32xf32>, %k: memref<1x1x?x32xf32>, %n: memre
     attn.yield %keep : i1
   } : memref<1x1x4x32xf32>, memref<1x1x?x32xf32>, memref<1x1x?x32xf32> outs(%q : memref<1x1x4x32xf32>)
   return
+}
+
+// What changes from call to call of the op is not known.
+// LOOP: - the mask reads a variable of 'scf.for' of type index, which is not known here
+// LOOP: 0  ?.
+func.func @loop(%q: !t, %n: index) -> !t {
+  %scale = arith.constant 0.5 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %x = %c0 to %n step %c1 iter_args(%a = %q) -> !t {
+    %out = attn.attention %a, %q, %q scale(%scale) where(%b, %h, %i, %j) {
+      %near = arith.cmpi sle, %j, %x : index
+      %past = arith.cmpi sle, %j, %i : index
+      %keep = arith.andi %near, %past : i1
+      attn.yield %keep : i1
+    } : !t, !t, !t outs(%q : !t) -> !t
+    scf.yield %out : !t
+  }
+  return %r : !t
+}
+
+// A private function is seen where it is called, with what it is called with.
+// CALLER: caller at masks.mlir
+// CALLER: - rows i0 to i1 visit keys [-inf, 4)
+// CALLER: 0  /.
+// NONE: no tiles
+func.func private @helper(%q: !t, %n: index) -> !t {
+  %scale = arith.constant 0.5 : f32
+  %out = attn.attention %q, %q, %q scale(%scale) where(%b, %h, %i, %j) {
+    %keep = arith.cmpi slt, %j, %n : index
+    attn.yield %keep : i1
+  } : !t, !t, !t outs(%q : !t) -> !t
+  return %out : !t
+}
+func.func @caller(%q: !t) -> !t {
+  %n = arith.constant 4 : index
+  %out = call @helper(%q, %n) : (!t, index) -> !t
+  return %out : !t
 }

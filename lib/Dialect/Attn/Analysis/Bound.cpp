@@ -209,6 +209,45 @@ Value Bound::build(ImplicitLocOpBuilder &b, Value firstRow, Value lastRow,
   llvm_unreachable("every kind is handled");
 }
 
+Bound Bound::relaxed(llvm::function_ref<bool(Value)> isKnown, bool isUpper) const {
+  const Bound infinity = isUpper ? plusInfinity() : minusInfinity();
+  auto operand = [&](unsigned k, bool isUpper) { return node->operands[k].relaxed(isKnown, isUpper); };
+  // Infinities take no part in arithmetic.
+  auto finite = [&](const Bound &a, auto combine) {
+    return a.isPlusInfinity() || a.isMinusInfinity() ? infinity : combine(a);
+  };
+  switch (node->kind) {
+  case Kind::Constant:
+  case Kind::MinusInfinity:
+  case Kind::PlusInfinity:
+  case Kind::FirstRow:
+  case Kind::LastRow:
+    return *this;
+  case Kind::Uniform:
+    return isKnown(node->value) ? *this : infinity;
+  case Kind::Add:
+    return finite(operand(0, isUpper), [&](const Bound &a) {
+      return finite(operand(1, isUpper), [&](const Bound &b) { return add(a, b); });
+    });
+  case Kind::Scale:
+    return finite(operand(0, isUpper == (node->number > 0)), [&](const Bound &a) { return scale(a, node->number); });
+  case Kind::FloorDiv:
+    return finite(operand(0, isUpper), [&](const Bound &a) { return floorDiv(a, node->number); });
+  case Kind::Min:
+    return min(operand(0, isUpper), operand(1, isUpper));
+  case Kind::Max:
+    return max(operand(0, isUpper), operand(1, isUpper));
+  case Kind::Choose: {
+    Bound yes = operand(1, isUpper), no = operand(2, isUpper);
+    // A condition that is known is its own relaxation.
+    if (operand(0, true) == node->operands[0])
+      return choose(node->operands[0], yes, no);
+    return isUpper ? max(yes, no) : min(yes, no);
+  }
+  }
+  llvm_unreachable("every kind is handled");
+}
+
 std::string Bound::str(SmallVectorImpl<Value> &names) const {
   auto operand = [&](unsigned k) { return node->operands[k].str(names); };
   switch (node->kind) {

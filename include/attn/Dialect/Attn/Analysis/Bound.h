@@ -71,6 +71,10 @@ public:
   mlir::Value build(mlir::ImplicitLocOpBuilder &builder, mlir::Value firstRow, mlir::Value lastRow,
                     llvm::function_ref<mlir::Value(mlir::Value)> uniformOf) const;
 
+  /// A bound without unknown uniforms that is never below this one (isUpper), or never above it: infinite where nothing
+  /// better is known.
+  Bound relaxed(llvm::function_ref<bool(mlir::Value)> isKnown, bool isUpper) const;
+
   /// For remarks: i0 and i1 are the first and last row, n0, n1, ... the uniforms in the order of `names`.
   std::string str(llvm::SmallVectorImpl<mlir::Value> &names) const;
 
