@@ -20,6 +20,9 @@ def Flash_Wide : AnyTypeOf<[F32, F64]>;
 /// A view [batch, heads or kvHeads, length, headDim or valueDim] of an operand, whatever its layout in memory.
 def Flash_View : MemRefRankOf<[F16, BF16, F32, F64], [4]>;
 
+/// Query heads that share a tile: see flash.load_query.
+def Flash_Group : DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">;
+
 //===----------------------------------------------------------------------===//
 // Tile steps, in the order in which the loop has them
 //===----------------------------------------------------------------------===//
@@ -27,12 +30,17 @@ def Flash_View : MemRefRankOf<[F16, BF16, F32, F64], [4]>;
 def Flash_LoadQueryOp : Flash_Op<"load_query", [MemoryEffects<[MemRead]>]> {
   let summary = "load a tile of queries";
   let description = [{
-    `result[r, d] = source[b, h, i0 + r, d]` for r < rows, 0 for the other rows. With `scale` the scores of this tile
+    `result[r, d] = source[b, h(r), i(r), d]` for r < rows, 0 for the other rows. With `scale` the scores of this tile
     are multiplied by it: a target folds it in where it likes.
+
+    Here and in the other steps of the tile row r is head `h(r) = h + r mod group` and query `i(r) = i0 + r / group`:
+    heads that share keys and values may share a tile. Without `group` it is 1, and a tile has one head.
   }];
-  let arguments = (ins Flash_View:$source, Index:$b, Index:$h, Index:$i0, Index:$rows, Optional<Flash_Wide>:$scale);
+  let arguments = (ins Flash_View:$source, Index:$b, Index:$h, Index:$i0, Index:$rows, Optional<Flash_Wide>:$scale,
+                       Flash_Group:$group);
   let results = (outs Flash_QueryType:$result);
-  let assemblyFormat = [{ $source `[` $b `,` $h `,` $i0 `]` `rows` $rows (`scale` $scale^ `:` type($scale))? attr-dict
+  let assemblyFormat = [{ $source `[` $b `,` $h `,` $i0 `]` `rows` $rows (`group` $group^)?
+    (`scale` $scale^ `:` type($scale))? attr-dict
     `:` type($source) `->` qualified(type($result)) }];
   let hasVerifier = 1;
 }
@@ -56,19 +64,19 @@ def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[
   let description = [{
     ```
     s = scale * sum_d query[r, d] * key[b, hk, j0 + k, d]      (scale as load_query has it)
-    s = score(s, b, h, i, j)                                   if there is a score region; i = i0 + r, j = j0 + k
+    s = score(s, b, h, i, j)                                   if there is a score region; h = h(r), i = i(r), j = j0 + k
     s = where(b, h, i, j) ? s : -inf                           if there is a mask region
     scores[r, k] = s, rowMax[r] = max over k < keys
     ```
     Keys at and behind `keys` are not read and take no part. Regions are evaluated for rows at and behind `rows` at the
-    last valid row: i = min(i0 + r, i0 + rows - 1). Captured loads in the regions are in bounds for every index in
+    last valid row: r = rows - 1. Captured loads in the regions are in bounds for every index in
     range (convert-attn-to-flash clamps what is not proved).
   }];
   let arguments = (ins Flash_QueryType:$query, Flash_View:$key, Index:$b, Index:$h, Index:$hk, Index:$i0, Index:$j0,
-                       Index:$rows, Index:$keys);
+                       Index:$rows, Index:$keys, Flash_Group:$group);
   let results = (outs Flash_ScoresType:$scores, Flash_RowsType:$rowMax);
   let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
-  let assemblyFormat = [{ $query `,` $key `at` `(` $b `,` $h `:` $hk `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys
+  let assemblyFormat = [{ $query `,` $key `at` `(` $b `,` $h `:` $hk `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys (`group` $group^)?
     (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
     attr-dict `:` qualified(type($query)) `,` type($key) `->` qualified(type($scores)) `,` qualified(type($rowMax)) }];
   let hasVerifier = 1;
@@ -118,22 +126,22 @@ def Flash_AccumulateOp : Flash_Op<"accumulate", [MemoryEffects<[MemRead]>, AllTy
 def Flash_StoreOp : Flash_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "normalise a tile and write its rows";
   let description = [{
-    `dest[b, h, i0 + r, e] = acc[r, e] / sum[r]` for r < rows, 0 where sum is 0; rounded once to dest's element type.
+    `dest[b, h(r), i(r), e] = acc[r, e] / sum[r]` for r < rows, 0 where sum is 0; rounded once to dest's element type.
     Consumes acc.
   }];
   let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$sum, Flash_View:$dest, Index:$b, Index:$h, Index:$i0,
-                       Index:$rows);
-  let assemblyFormat = [{ $acc `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows attr-dict `:`
+                       Index:$rows, Flash_Group:$group);
+  let assemblyFormat = [{ $acc `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows (`group` $group^)? attr-dict `:`
     qualified(type($acc)) `,` qualified(type($sum)) `,` type($dest) }];
   let hasVerifier = 1;
 }
 
 def Flash_StoreLseOp : Flash_Op<"store_lse", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>]> {
   let summary = "write the logarithm of the denominators";
-  let description = [{ `dest[b, h, i0 + r] = max[r] + log(sum[r])` for r < rows; -inf where sum is 0. }];
+  let description = [{ `dest[b, h(r), i(r)] = max[r] + log(sum[r])` for r < rows; -inf where sum is 0. }];
   let arguments = (ins Flash_RowsType:$max, Flash_RowsType:$sum, MemRefRankOf<[F32, F64], [3]>:$dest, Index:$b,
-                       Index:$h, Index:$i0, Index:$rows);
-  let assemblyFormat = [{ $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows attr-dict `:`
+                       Index:$h, Index:$i0, Index:$rows, Flash_Group:$group);
+  let assemblyFormat = [{ $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows (`group` $group^)? attr-dict `:`
     qualified(type($max)) `,` type($dest) }];
   let hasVerifier = 1;
 }
@@ -141,13 +149,14 @@ def Flash_StoreLseOp : Flash_Op<"store_lse", [MemoryEffects<[MemWrite]>, AllType
 def Flash_StoreWeightsOp : Flash_Op<"store_weights", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>]> {
   let summary = "write the final weights of a tile";
   let description = [{
-    `dest[b, h, i0 + r, j0 + k] = exp(scores[r, k] - max[r]) / sum[r]` for r < rows and k < keys, 0 where sum is 0;
+    `dest[b, h(r), i(r), j0 + k] = exp(scores[r, k] - max[r]) / sum[r]` for r < rows and k < keys, 0 where sum is 0;
     max and sum are the final ones of the row. Keys from `keys` to `zeros` get 0. Consumes scores.
   }];
   let arguments = (ins Flash_ScoresType:$scores, Flash_RowsType:$max, Flash_RowsType:$sum, Flash_View:$dest, Index:$b,
-                       Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys, Index:$zeros);
+                       Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys, Index:$zeros,
+                       Flash_Group:$group);
   let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `,` $j0 `]` `rows` $rows
-    `keys` $keys `zeros` $zeros attr-dict `:` qualified(type($scores)) `,` qualified(type($max)) `,` type($dest) }];
+    `keys` $keys `zeros` $zeros (`group` $group^)? attr-dict `:` qualified(type($scores)) `,` qualified(type($max)) `,` type($dest) }];
   let hasVerifier = 1;
 }
 

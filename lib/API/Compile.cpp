@@ -5,9 +5,9 @@
 #include "KernelImpl.h"
 #include "ModuleImpl.h"
 
+#include "attn/Conversion/TileChoice.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Target/Compile.h"
-#include "attn/Target/TileModel.h"
 #include "mlir/Pass/PassManager.h"
 #include <set>
 
@@ -157,11 +157,15 @@ static std::string describeTiles(mlir::func::FuncOp function, const TargetDescri
                                  const CompileOptions &options) {
   std::set<std::string> lines;
   function.walk([&](AttentionOp op) {
-    AttentionDims dims = op.getDims();
-    TileSizes sizes = chooseTiles(target, {dims.scoreType.getIntOrFloatBitWidth(), dims.headDim, dims.valueDim});
-    lines.insert("tiles of " + std::to_string(options.tileQ() ? options.tileQ() : sizes.queryRows) + " queries x " +
-                 std::to_string(options.tileKv() ? options.tileKv() : sizes.kvTile) + " keys, register blocks of " +
-                 std::to_string(options.blockRows() ? options.blockRows() : sizes.blockRows) + " keys\n");
+    TileQuery query = getTileQuery(op);
+    mlir::FailureOr<TileSizes> sizes = chooseTileSizes(op, target, options.tileQ(), options.tileKv());
+    if (failed(sizes))
+      return;
+    int64_t blockRows = blockRowsFor(target, chooseTiles(target, {query.scoreBits}), query.scoreBits, sizes->lanes);
+    lines.insert("tiles of " + std::to_string(sizes->queries()) + " queries" +
+                 (sizes->group > 1 ? " of " + std::to_string(sizes->group) + " heads" : "") + " x " +
+                 std::to_string(sizes->kvTile) + " keys, register blocks of " +
+                 std::to_string(options.blockRows() ? options.blockRows() : blockRows) + " keys\n");
   });
   std::string text;
   for (const std::string &line : lines)

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/TileChoice.h"
 #include "attn/Inspection/Passes.h"
 #include "attn/Inspection/TileMap.h"
 #include "attn/Pipelines/Pipelines.h"
-#include "lib/Conversion/AttnToFlash/TileChoice.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"

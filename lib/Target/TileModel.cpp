@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Target/TileModel.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
 using namespace attn;
@@ -21,5 +22,20 @@ TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &qu
   const int64_t keys = 64 / blockRows * blockRows;
   const bool isSmallHead = isSmall(query.headDim) && isSmall(query.valueDim);
   const int64_t chunk = vectors * lanes;
-  return {std::max<int64_t>(chunk, 64), chunk, isSmallHead ? 2 * keys : keys, blockRows};
+  TileSizes sizes{std::max<int64_t>(chunk, 64), chunk, isSmallHead ? 2 * keys : keys, blockRows};
+  // One factor of the product is compared first: it may not fit.
+  if (query.queryLen < 0 || query.queryLen > sizes.queryRows)
+    return sizes;
+  if (query.queryLen * query.group <= sizes.queryRows)
+    sizes.group = query.group;
+  int64_t rows = std::max<int64_t>(query.queryLen * sizes.group, lanes);
+  sizes.queryRows = llvm::PowerOf2Ceil(rows);
+  sizes.lanes = std::min(sizes.lanes, sizes.queryRows);
+  return sizes;
+}
+
+int64_t attn::blockRowsFor(const TargetDescription &target, const TileSizes &sizes, unsigned scoreBits,
+                           int64_t chunkLanes) {
+  const int64_t lanes = target.vectorBits / scoreBits;
+  return sizes.blockRows * sizes.lanes / std::clamp(chunkLanes, std::min(lanes, sizes.lanes), sizes.lanes);
 }

@@ -94,6 +94,44 @@ TileSizes choose(const TargetDescription &target, int64_t headDim, int64_t value
   return chooseTiles(target, {scoreBits, headDim, valueDim});
 }
 
+/// Tiles for some queries of a group of heads.
+TileSizes chooseFew(const TargetDescription &target, int64_t queryLen, int64_t group, unsigned scoreBits = 32) {
+  return chooseTiles(target, {scoreBits, 64, 64, queryLen, group});
+}
+
+TEST(TileModel, FewQueriesAreOneTileOfWholeVectors) {
+  TargetDescription avx2 = registers(256, 16, true);
+  for (auto [queryLen, group, rows, together] :
+       {std::tuple(1, 1, 8, 1), {1, 4, 8, 4}, {1, 8, 8, 8}, {3, 3, 16, 3}, {2, 7, 16, 7}, {1, 64, 64, 64},
+        {64, 1, 64, 1}, {0, 4, 8, 4}, {33, 2, 64, 1}, {1, 65, 8, 1}, {65, 1, 64, 1}, {100, 8, 64, 1}}) {
+    TileSizes tiles = chooseFew(avx2, queryLen, group);
+    EXPECT_EQ(tiles.queryRows, rows) << queryLen << " x " << group;
+    EXPECT_EQ(tiles.group, together) << queryLen << " x " << group;
+    EXPECT_EQ(tiles.queryRows % tiles.lanes, 0);
+    EXPECT_LE(tiles.lanes, 16);
+  }
+  EXPECT_EQ(chooseFew(avx2, 1, 1, 64).queryRows, 4);
+  EXPECT_EQ(chooseFew(registers(512, 32, true), 1, 4).queryRows, 16);
+  // Only the run knows: the tile of many queries.
+  EXPECT_EQ(chooseFew(avx2, -1, 4).queryRows, 64);
+  EXPECT_EQ(chooseFew(avx2, -1, 4).group, 1);
+}
+
+TEST(TileModel, BlocksOfFewerVectorsHaveMoreRows) {
+  TargetDescription avx2 = registers(256, 16, true), avx512 = registers(512, 32, true);
+  auto rows = [](const TargetDescription &target, int64_t lanes, unsigned scoreBits = 32) {
+    return blockRowsFor(target, choose(target, 64, 64, scoreBits), scoreBits, lanes);
+  };
+  EXPECT_EQ(rows(avx2, 16), 6);
+  EXPECT_EQ(rows(avx2, 8), 12);
+  EXPECT_EQ(rows(avx2, 4), 12); // no more accumulators than registers
+  EXPECT_EQ(rows(avx2, 4, 64), 12);
+  EXPECT_EQ(rows(avx512, 64), 4);
+  EXPECT_EQ(rows(avx512, 32), 8);
+  EXPECT_EQ(rows(avx512, 16), 16);
+  EXPECT_EQ(rows(avx512, 8), 16);
+}
+
 TEST(TileModel, Avx512) {
   TileSizes tiles = choose(registers(512, 32, true), 64, 64);
   EXPECT_EQ(tiles.lanes, 4 * 512 / 32);

@@ -14,6 +14,10 @@ struct TileQuery {
   /// Head and value size; negative where only the run knows them.
   int64_t headDim = -1;
   int64_t valueDim = -1;
+  /// Queries; negative where only the run knows them.
+  int64_t queryLen = -1;
+  /// Query heads that may share a tile: those of one kv head.
+  int64_t group = 1;
 };
 
 /// Queries are lanes: a register block is `blockRows` keys (or value columns) times `lanes` queries of accumulators, a
@@ -24,11 +28,21 @@ struct TileSizes {
   int64_t lanes;
   int64_t kvTile;
   int64_t blockRows;
+  /// Query heads in a tile: row r is head r mod group of the tile's, query r / group.
+  int64_t group = 1;
+
+  /// Positions of queries in a tile.
+  int64_t queries() const { return queryRows / group; }
 };
 
 /// Tile sizes for a CPU. Pure. Worked out from the registers that a block needs,
 ///   blockRows * v accumulators + v query vectors + 1 broadcast (+ 1 product without FMA) <= vectorRegisters,
 /// where v = lanes * scoreBits / vectorBits. queryRows is 64, or lanes where that is more.
+///
+/// Few queries (queryLen * group <= queryRows, known when compiling: decode) make one tile of the power of two that
+/// holds them, one vector at least. The heads of a group then share it, so that keys and values are read once for all
+/// of them; the time is that of reading, one multiply-add of one vector for each element. A block of fewer vectors has
+/// more rows: see blockRowsFor.
 ///
 /// | registers | v x blockRows | needs | kvTile, head and value size <= 64 / larger or dynamic |
 /// |---|---|---|---|
@@ -39,6 +53,10 @@ struct TileSizes {
 /// kvTile is a multiple of blockRows, and keeps a tile of keys and of values, at most 64 KiB each for f32, in the L2
 /// cache.
 TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
+
+/// Rows of a register block for a chunk of `chunkLanes` lanes, at most sizes.lanes: as many accumulators as the whole
+/// block has, so that multiply-adds have independent sums to go to.
+int64_t blockRowsFor(const TargetDescription &target, const TileSizes &sizes, unsigned scoreBits, int64_t chunkLanes);
 
 } // namespace attn
 

@@ -21,9 +21,9 @@
 
 #include "AttentionParts.h"
 #include "KvLoops.h"
-#include "TileChoice.h"
 #include "TileClasses.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Conversion/TileChoice.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -95,16 +95,16 @@ private:
   MaskDomain domain;
   /// Where plan.isClassified.
   TileClassRows classes;
-  /// The tile that is being built, and of it: its kv head, its logical end of keys, its query tile.
+  /// The tile that is being built, and of it: its rows (queries times heads), kv head, logical end of keys, query tile.
   QueryTile tile;
-  Value kvHead, kvEnd, query;
+  Value rows, kvHead, kvEnd, query;
 };
 
 } // namespace
 
 ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked) {
   auto scores = ScoresOp::create(b, scoresType(), rowsType(), query, parts.key, tile.batch, tile.head, kvHead, tile.i0,
-                                 j0, tile.rows, keys);
+                                 j0, rows, keys, tiles.group);
   IRMapping mapping;
   op.getScoreRegion().cloneInto(&scores.getScoreRegion(), mapping);
   if (isMasked)
@@ -117,9 +117,9 @@ SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value 
   ScoresOp scores = buildScores(b, j0, keys, isMasked);
   auto update = UpdateMaxOp::create(b, rowsType(), rowsType(), state.max, scores.getRowMax());
   auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum,
-                                   update.getRescale(), tile.rows, keys);
+                                   update.getRescale(), rows, keys);
   auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(),
-                                  parts.value, tile.batch, kvHead, j0, tile.rows, keys);
+                                  parts.value, tile.batch, kvHead, j0, rows, keys);
   if (options.countKvTiles)
     CountKvTilesOp::create(b, arith::ConstantIndexOp::create(b, 1));
   return {update.getNewMax(), weights.getNewSum(), acc.getResult()};
@@ -204,7 +204,7 @@ void TiledAttention::buildWeights(const KvRange &range, const SoftmaxState &fina
         Value all = arith::MinSIOp::create(b, arith::SubIOp::create(b, parts.kvLen, j0), index(tiles.kvTile));
         ScoresOp scores = buildScores(b, j0, keys, /*isMasked=*/true);
         StoreWeightsOp::create(b, scores.getScores(), final.max, final.sum, op.getWeights(), tile.batch, tile.head,
-                               tile.i0, j0, tile.rows, keys, all);
+                               tile.i0, j0, rows, keys, all, tiles.group);
         scf::YieldOp::create(b);
       });
 }
@@ -215,7 +215,8 @@ void TiledAttention::buildTile() {
   Type element = cast<MemRefType>(parts.query.getType()).getElementType();
   auto queryType =
       QueryType::get(b.getContext(), tiles.queryRows, cast<MemRefType>(parts.query.getType()).getDimSize(3), element);
-  query = LoadQueryOp::create(b, queryType, parts.query, tile.batch, tile.head, tile.i0, tile.rows, op.getScale());
+  query =
+      LoadQueryOp::create(b, queryType, parts.query, tile.batch, tile.head, tile.i0, rows, op.getScale(), tiles.group);
   int64_t valueDim = cast<MemRefType>(parts.out.getType()).getDimSize(3);
   auto accType = AccType::get(b.getContext(), tiles.queryRows, valueDim, scoreType);
   Value sink = op.getSink() ? readElement(b, op.getSink(), tile.head) : Value();
@@ -224,9 +225,9 @@ void TiledAttention::buildTile() {
   SoftmaxState start{init.getMax(), init.getSum(), init.getAcc()};
   KvRange range = buildKvRange(b, domain, mask, tile, tiles, plan.isSplit && !plan.isClassified);
   SoftmaxState final = plan.isClassified ? buildRuns(start) : buildKvLoops(range, start);
-  StoreOp::create(b, final.acc, final.sum, parts.out, tile.batch, tile.head, tile.i0, tile.rows);
+  StoreOp::create(b, final.acc, final.sum, parts.out, tile.batch, tile.head, tile.i0, rows, tiles.group);
   if (op.getLse())
-    StoreLseOp::create(b, final.max, final.sum, op.getLse(), tile.batch, tile.head, tile.i0, tile.rows);
+    StoreLseOp::create(b, final.max, final.sum, op.getLse(), tile.batch, tile.head, tile.i0, rows, tiles.group);
   if (op.getWeights())
     buildWeights(range, final);
 }
@@ -234,13 +235,16 @@ void TiledAttention::buildTile() {
 void TiledAttention::build() {
   parts.buildChecks(b);
   buildClasses();
-  Value queryTiles = arith::CeilDivUIOp::create(b, parts.queryLen, constant(tiles.queryRows));
-  auto forall = scf::ForallOp::create(b, ArrayRef<OpFoldResult>{parts.batch, parts.heads, queryTiles}, ValueRange{},
-                                      std::nullopt);
+  Value queryTiles = arith::CeilDivUIOp::create(b, parts.queryLen, constant(tiles.queries()));
+  Value headTiles = arith::DivUIOp::create(b, parts.heads, constant(tiles.group));
+  auto forall =
+      scf::ForallOp::create(b, ArrayRef<OpFoldResult>{parts.batch, headTiles, queryTiles}, ValueRange{}, std::nullopt);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(forall.getBody()->getTerminator());
-    tile = buildQueryTile(b, forall.getInductionVars(), parts.queryLen, tiles.queryRows);
+    tile = buildQueryTile(b, forall.getInductionVars(), parts.queryLen, tiles.queries());
+    tile.head = arith::MulIOp::create(b, tile.head, constant(tiles.group));
+    rows = arith::MulIOp::create(b, tile.queries, constant(tiles.group));
     buildTile();
   }
   if (plan.isClassified && !op.getTiles())

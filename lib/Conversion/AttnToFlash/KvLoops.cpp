@@ -13,11 +13,11 @@ using namespace attn;
 /// Operations above which a mask is worth a loop of full tiles without it.
 static constexpr unsigned kCheapMaskOps = 16;
 
-QueryTile attn::buildQueryTile(ImplicitLocOpBuilder &b, ValueRange indices, Value queryLen, int64_t queryRows) {
-  Value size = arith::ConstantIndexOp::create(b, queryRows);
+QueryTile attn::buildQueryTile(ImplicitLocOpBuilder &b, ValueRange indices, Value queryLen, int64_t queries) {
+  Value size = arith::ConstantIndexOp::create(b, queries);
   Value i0 = arith::MulIOp::create(b, indices[2], size);
-  Value rows = arith::MinSIOp::create(b, arith::SubIOp::create(b, queryLen, i0), size);
-  return {indices[0], indices[1], indices[2], i0, rows};
+  Value count = arith::MinSIOp::create(b, arith::SubIOp::create(b, queryLen, i0), size);
+  return {indices[0], indices[1], indices[2], i0, count};
 }
 
 MaskRanges attn::analyzeMaskOf(Region &region, const AttentionDims &dims) {
@@ -52,7 +52,7 @@ MaskPlan attn::planMask(AttentionOp op, const MaskRanges &ranges, bool skipTiles
 
 KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskDomain &domain, const MaskRanges &ranges,
                            const QueryTile &tile, const TileSizes &tiles, bool isSplit) {
-  Value endRow = arith::AddIOp::create(b, tile.i0, tile.rows);
+  Value endRow = arith::AddIOp::create(b, tile.i0, tile.queries);
   Value lastRow = arith::SubIOp::create(b, endRow, arith::ConstantIndexOp::create(b, 1));
   auto uniformOf = [&](Value value) { return domain.buildUniform(b, value, tile.batch, tile.head); };
   auto bound = [&](const Bound &bound) { return bound.build(b, tile.i0, lastRow, uniformOf); };

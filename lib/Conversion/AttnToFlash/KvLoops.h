@@ -21,14 +21,14 @@ struct KvRange {
   mlir::Value first, firstFull, lastFull, end;
 };
 
-/// A tile of queries: its place, its first query and how many it has.
+/// A tile of queries: its place (its first head), its first query and how many it has.
 struct QueryTile {
-  mlir::Value batch, head, number, i0, rows;
+  mlir::Value batch, head, number, i0, queries;
 };
 
-/// The tile at (batch, head, number).
+/// The tile at indices (batch, head, number), of one head and up to `queries` queries.
 QueryTile buildQueryTile(mlir::ImplicitLocOpBuilder &builder, mlir::ValueRange indices, mlir::Value queryLen,
-                         int64_t queryRows);
+                         int64_t queries);
 
 /// The analysis of a mask region with the sizes that the types tell.
 MaskRanges analyzeMaskOf(mlir::Region &region, const AttentionDims &dims);

@@ -65,7 +65,7 @@ Value TileClassRows::load(ImplicitLocOpBuilder &b, const QueryTile &tile, Value 
 TileClassRows attn::allocateTileClasses(ImplicitLocOpBuilder &b, Value batches, Value heads, const MaskDomain &domain,
                                         const TileSizes &tiles) {
   constexpr int64_t dynamic = ShapedType::kDynamic;
-  Value queryTiles = IndexMath(b).ceilDiv(domain.queryLen, tiles.queryRows);
+  Value queryTiles = IndexMath(b).ceilDiv(domain.queryLen, tiles.queries());
   return {memref::AllocOp::create(b, MemRefType::get({dynamic, dynamic, dynamic, dynamic}, b.getI32Type()),
                                   ValueRange{batches, heads, queryTiles, rowWords(b, domain, tiles)})};
 }
@@ -103,8 +103,8 @@ private:
 Value RowWriter::buildClass(ImplicitLocOpBuilder &b, Value j0, Value kvEnd) const {
   IndexMath m(b);
   Value keys = m.min(m.minus(kvEnd, j0), m.number(tiles.kvTile));
-  auto classify = flash::ClassifyTileOp::create(b, b.getI32Type(), tile.batch, tile.head, tile.i0, j0, tile.rows, keys,
-                                                tiles.queryRows);
+  auto classify = flash::ClassifyTileOp::create(b, b.getI32Type(), tile.batch, tile.head, tile.i0, j0, tile.queries,
+                                                keys, tiles.queries());
   IRMapping mapping;
   domain.region->cloneInto(&classify.getMaskRegion(), mapping);
   return classify.getResult();
@@ -169,7 +169,7 @@ void attn::buildClassification(ImplicitLocOpBuilder &b, const MaskDomain &domain
   OpBuilder::InsertionGuard guard(b);
   auto forall = scf::ForallOp::create(b, counts, ValueRange{}, std::nullopt);
   b.setInsertionPoint(forall.getBody()->getTerminator());
-  QueryTile tile = buildQueryTile(b, forall.getInductionVars(), domain.queryLen, tiles.queryRows);
+  QueryTile tile = buildQueryTile(b, forall.getInductionVars(), domain.queryLen, tiles.queries());
   RowWriter(domain, tiles, rows, tile).build(b, buildKvRange(b, domain, ranges, tile, tiles, /*isSplit=*/false));
 }
 
@@ -183,7 +183,7 @@ static TileClassRows viewRows(ImplicitLocOpBuilder &b, Value record, Value batch
   IndexMath m(b);
   auto metadata = memref::ExtractStridedMetadataOp::create(b, record);
   Value stride = metadata.getStrides()[0];
-  Value queryTiles = m.ceilDiv(domain.queryLen, tiles.queryRows), words = rowWords(b, domain, tiles);
+  Value queryTiles = m.ceilDiv(domain.queryLen, tiles.queries()), words = rowWords(b, domain, tiles);
   Value offset = m.plus(metadata.getOffset(), m.times(stride, m.plus(m.number(kFirstLengthWord), batch)));
   Value rowStride = m.times(words, stride), headStride = m.times(rowStride, queryTiles);
   constexpr int64_t dynamic = ShapedType::kDynamic;
@@ -201,7 +201,7 @@ static void requireSize(ImplicitLocOpBuilder &b, Value record, Value batch, Valu
   // Each factor is at most 2^31, so that checking after each product keeps them all inside 64 bits.
   Value rows = m.times(batch, heads);
   requireAtMost(b, rows, kMaxRows, "batch * heads of a record of tile classes");
-  rows = m.times(rows, m.ceilDiv(domain.queryLen, tiles.queryRows));
+  rows = m.times(rows, m.ceilDiv(domain.queryLen, tiles.queries()));
   requireAtMost(b, rows, kMaxRows, "rows of a record of tile classes");
   Value words = m.plus(m.plus(m.number(kFirstLengthWord), batch), m.times(rows, rowWords(b, domain, tiles)));
   requireEqual(b, getDimension(b, record, 0), words, "expected a record of tile classes of {1} words, but got {0}");

@@ -26,7 +26,7 @@ struct ClassifyTile : OpConversionPattern<ClassifyTileOp> {
                                           Value lane, ValueRange state) const {
     int64_t lanes = std::min<int64_t>(lowering.lanes, op.getTileRows());
     // Lanes behind the last row repeat it, so that they change neither answer.
-    Value queries = buildLaneQueries(b, lanes, adaptor.getI0(), lane, adaptor.getRows());
+    Value queries = TileRows{adaptor.getH(), adaptor.getI0(), adaptor.getRows(), 1}.laneQueries(b, lanes, lane);
     RegionRanges ranges = rangesOfTiledRegion(op.getMaskRegion());
     FailureOr<Value> keep =
         LaneCloner(b, lanes, ranges)

@@ -84,6 +84,18 @@ static void placeScales(Operation *root, CpuLowering &lowering) {
   });
 }
 
+/// A tile of one chunk does one multiply-add for each element of K and V: the time is that of reading them, and the
+/// walk along several rows at once is none that the hardware foresees. Its scores ops ask for the values of the same
+/// keys while they work on the keys, and for the next keys.
+static void placePrefetches(Operation *root, CpuLowering &lowering) {
+  root->walk([&](AccumulateOp accumulate) {
+    auto weights = accumulate.getWeights().getDefiningOp<WeightsOp>();
+    auto scores = weights ? weights.getScores().getDefiningOp<ScoresOp>() : ScoresOp();
+    if (scores && scores.getRowMax().getType().getRows() <= lowering.lanes)
+      lowering.valuesToPrefetch[scores] = accumulate.getValue();
+  });
+}
+
 namespace {
 
 struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlashToCpuPass> {
@@ -100,7 +112,9 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     if (!description)
       return getOperation().emitError() << llvm::toString(description.takeError()), failure();
     TileSizes sizes = chooseTiles(*description, query);
-    lowering.blockRows = blockRows ? int64_t(blockRows) : sizes.blockRows;
+    lowering.blockRows = [=, target = *description, asked = int64_t(blockRows)](int64_t lanes) {
+      return asked ? asked : blockRowsFor(target, sizes, query.scoreBits, lanes);
+    };
     lowering.lanes = sizes.lanes;
     return success();
   }
@@ -110,6 +124,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     if (failed(chooseBlocks(lowering)))
       return signalPassFailure();
     placeScales(getOperation(), lowering);
+    placePrefetches(getOperation(), lowering);
     guardDivisions(getOperation());
     TileTypeConverter converter;
     ConversionTarget legal(getContext());

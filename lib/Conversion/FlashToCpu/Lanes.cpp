@@ -15,19 +15,59 @@
 using namespace mlir;
 using namespace attn;
 
-Value attn::buildLaneQueries(ImplicitLocOpBuilder &b, int64_t lanes, Value i0, Value lane, Value rows) {
-  auto type = VectorType::get({lanes}, b.getI32Type());
-  SmallVector<int32_t> iota(lanes);
+//===----------------------------------------------------------------------===//
+// Rows of a tile
+//===----------------------------------------------------------------------===//
+
+Value TileRows::head(ImplicitLocOpBuilder &b, Value row) const {
+  if (group == 1)
+    return h;
+  Value heads = arith::ConstantIndexOp::create(b, group);
+  return arith::AddIOp::create(b, h, arith::RemUIOp::create(b, row, heads));
+}
+
+Value TileRows::query(ImplicitLocOpBuilder &b, Value row) const {
+  Value heads = arith::ConstantIndexOp::create(b, group);
+  return arith::AddIOp::create(b, i0, group == 1 ? row : arith::DivUIOp::create(b, row, heads).getResult());
+}
+
+/// convert-attn-to-flash has checked that lengths and heads fit in 31 bits.
+static Value everywhere(ImplicitLocOpBuilder &b, VectorType type, Value index) {
+  return vector::BroadcastOp::create(b, type, Value(arith::IndexCastOp::create(b, b.getI32Type(), index)));
+}
+
+/// The rows of a chunk, none behind the last valid one.
+static Value laneRows(ImplicitLocOpBuilder &b, VectorType type, Value lane, Value rows) {
+  SmallVector<int32_t> iota(type.getDimSize(0));
   std::iota(iota.begin(), iota.end(), 0);
   Value offsets = arith::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef(iota)));
-  // convert-attn-to-flash has checked that lengths fit in 31 bits.
-  auto everywhere = [&](Value index) {
-    return vector::BroadcastOp::create(b, type, Value(arith::IndexCastOp::create(b, b.getI32Type(), index)));
-  };
   Value last = arith::SubIOp::create(b, rows, arith::ConstantIndexOp::create(b, 1));
-  Value inTile = arith::AddIOp::create(b, everywhere(lane), offsets);
-  return arith::AddIOp::create(b, everywhere(i0), arith::MinSIOp::create(b, inTile, everywhere(last)));
+  Value inTile = arith::AddIOp::create(b, everywhere(b, type, lane), offsets);
+  return arith::MinSIOp::create(b, inTile, everywhere(b, type, last));
 }
+
+Value TileRows::laneHeads(ImplicitLocOpBuilder &b, int64_t lanes, Value lane) const {
+  if (group == 1)
+    return h;
+  auto type = VectorType::get({lanes}, b.getI32Type());
+  Value heads = arith::ConstantOp::create(b, DenseElementsAttr::get(type, static_cast<int32_t>(group)));
+  Value inGroup = arith::RemUIOp::create(b, laneRows(b, type, lane, rows), heads);
+  return arith::AddIOp::create(b, everywhere(b, type, h), inGroup);
+}
+
+Value TileRows::laneQueries(ImplicitLocOpBuilder &b, int64_t lanes, Value lane) const {
+  auto type = VectorType::get({lanes}, b.getI32Type());
+  Value queries = laneRows(b, type, lane, rows);
+  if (group > 1) {
+    Value heads = arith::ConstantOp::create(b, DenseElementsAttr::get(type, static_cast<int32_t>(group)));
+    queries = arith::DivUIOp::create(b, queries, heads);
+  }
+  return arith::AddIOp::create(b, everywhere(b, type, i0), queries);
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
 
 RegionRanges attn::rangesOfTiledRegion(Region &region) {
   RegionRanges ranges;

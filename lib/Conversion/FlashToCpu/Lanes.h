@@ -10,10 +10,20 @@
 
 namespace attn {
 
-/// Positions of the queries of the chunk of `lanes` rows from row `lane` of a tile, as vector<lanes x i32>: i0 + row,
-/// and the last valid row for lanes at and behind `rows`.
-mlir::Value buildLaneQueries(mlir::ImplicitLocOpBuilder &builder, int64_t lanes, mlir::Value i0, mlir::Value lane,
-                             mlir::Value rows);
+/// What the rows of a tile are: row r is head h + r mod group, query i0 + r / group (flash.load_query).
+struct TileRows {
+  mlir::Value h, i0, rows;
+  int64_t group;
+
+  /// Head and query of a row.
+  mlir::Value head(mlir::ImplicitLocOpBuilder &builder, mlir::Value row) const;
+  mlir::Value query(mlir::ImplicitLocOpBuilder &builder, mlir::Value row) const;
+
+  /// The same for the chunk of `lanes` rows from row `lane`, as vector<lanes x i32>; those of the last valid row for
+  /// lanes at and behind `rows`. The head is a scalar where the tile has one.
+  mlir::Value laneHeads(mlir::ImplicitLocOpBuilder &builder, int64_t lanes, mlir::Value lane) const;
+  mlir::Value laneQueries(mlir::ImplicitLocOpBuilder &builder, int64_t lanes, mlir::Value lane) const;
+};
 
 /// Ranges of the arguments (..., b, h, i, j) of a region at the tiled level.
 RegionRanges rangesOfTiledRegion(mlir::Region &region);

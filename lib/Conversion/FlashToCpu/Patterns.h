@@ -8,12 +8,16 @@
 
 namespace attn {
 
-/// What the patterns share: the register block (blockRows keys or value columns times `lanes` queries), and the scale
-/// of each scores op that is not folded into its query tile.
+/// What the patterns share: the register block (keys or value columns times `lanes` queries), and the scale of each
+/// scores op that is not folded into its query tile.
 struct CpuLowering {
-  int64_t blockRows = 1;
+  /// For a chunk of so many lanes.
+  std::function<int64_t(int64_t lanes)> blockRows;
   int64_t lanes = 1;
+  int64_t blockRowsOf(mlir::VectorType chunk) const { return blockRows(chunk.getDimSize(0)); }
   llvm::DenseMap<mlir::Operation *, mlir::Value> scaleAfter;
+  /// The values that go with the keys of a scores op, where it is worth asking memory for them early.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> valuesToPrefetch;
 };
 
 /// query, scores, acc and rows as ConversionPasses.td has them.

@@ -63,10 +63,11 @@ public:
   ScoreEpilogue(ScoresOp op, ScoresOp::Adaptor adaptor, Value tile, VectorType chunk, Value scaleAfter)
       : op(op), adaptor(adaptor), tile(tile), chunk(chunk), scaleAfter(scaleAfter) {}
 
-  bool hasRegions() { return !op.getScoreRegion().empty() || !op.getMaskRegion().empty(); }
-
   /// The score of key `k` (of the tile) from its dot products; stores it. Failure after a diagnostic.
-  FailureOr<Value> finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane, Value laneQueries);
+  FailureOr<Value> finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane);
+
+  /// Builds what the regions want to know of the chunk from `lane`, for the calls of finish that follow.
+  void startChunk(ImplicitLocOpBuilder &b, Value lane);
 
 private:
   FailureOr<Value> cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments);
@@ -76,27 +77,37 @@ private:
   Value tile;
   VectorType chunk;
   Value scaleAfter;
+  /// Of the chunk: heads (a scalar where the tile has one) and queries.
+  Value heads, queries;
 };
 
 } // namespace
+
+void ScoreEpilogue::startChunk(ImplicitLocOpBuilder &b, Value lane) {
+  if (op.getScoreRegion().empty() && op.getMaskRegion().empty())
+    return;
+  TileRows rows{adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(op.getGroup())};
+  heads = rows.laneHeads(b, chunk.getDimSize(0), lane);
+  queries = rows.laneQueries(b, chunk.getDimSize(0), lane);
+}
 
 FailureOr<Value> ScoreEpilogue::cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments) {
   RegionRanges ranges = rangesOfTiledRegion(region);
   return LaneCloner(b, chunk.getDimSize(0), ranges).clone(region, arguments);
 }
 
-FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane, Value laneQueries) {
-  Value score = dot, batch = adaptor.getB(), head = adaptor.getH(), j = plus(b, adaptor.getJ0(), k);
+FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane) {
+  Value score = dot, batch = adaptor.getB(), j = plus(b, adaptor.getJ0(), k);
   if (scaleAfter)
     score = arith::MulFOp::create(b, score, vector::BroadcastOp::create(b, chunk, scaleAfter));
   if (!op.getScoreRegion().empty()) {
-    FailureOr<Value> changed = cloneRegion(b, op.getScoreRegion(), {score, batch, head, laneQueries, j});
+    FailureOr<Value> changed = cloneRegion(b, op.getScoreRegion(), {score, batch, heads, queries, j});
     if (failed(changed))
       return failure();
     score = *changed;
   }
   if (!op.getMaskRegion().empty()) {
-    FailureOr<Value> keep = cloneRegion(b, op.getMaskRegion(), {batch, head, laneQueries, j});
+    FailureOr<Value> keep = cloneRegion(b, op.getMaskRegion(), {batch, heads, queries, j});
     if (failed(keep))
       return failure();
     score = arith::SelectOp::create(b, *keep, score, splat(b, chunk, -kInfinity));
@@ -107,16 +118,48 @@ FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value
 
 namespace {
 
+/// Asks memory for rows of K or V while something else is read: one cache line for each step of a loop over headDim.
+struct RowPrefetch {
+  Value view, batch, head;
+  /// The first row.
+  Value row;
+
+  /// What step `d` of the loop asks for. Nothing where the size of a row is not known: it would take a division.
+  void build(ImplicitLocOpBuilder &b, Value d) const {
+    auto type = cast<MemRefType>(view.getType());
+    if (type.isDynamicDim(3) || type.getDimSize(3) == 0)
+      return;
+    constexpr int64_t lineBits = 512;
+    int64_t perLine = lineBits / type.getElementTypeBitWidth();
+    Value lines = constantIndex(b, llvm::divideCeil(type.getDimSize(3), perLine));
+    Value last = arith::SubIOp::create(b, getDimension(b, view, 2), constantIndex(b, 1));
+    Value at = arith::MinSIOp::create(b, plus(b, row, arith::DivUIOp::create(b, d, lines)), last);
+    Value column = arith::MulIOp::create(b, arith::RemUIOp::create(b, d, lines), constantIndex(b, perLine));
+    // Into the second-level cache: the first one has no room for what is not used at once.
+    memref::PrefetchOp::create(b, view, ValueRange{batch, head, at, column}, /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+  }
+};
+
 struct Scores : OpConversionPattern<ScoresOp> {
   Scores(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
       : OpConversionPattern(converter, context), lowering(lowering) {}
 
   /// Dot products of some keys with the chunk of queries from `lane`.
   static SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value lane,
-                                      ArrayRef<Value> keys) {
+                                      ArrayRef<Value> keys, Value valuesToPrefetch) {
     SmallVector<Value> zeros(keys.size(), splat(b, chunk, 0));
+    SmallVector<RowPrefetch> prefetches;
+    if (valuesToPrefetch) {
+      // Two blocks ahead: one is on its way when it is asked for.
+      Value next = plus(b, keys.front(), constantIndex(b, 2 * keys.size()));
+      prefetches.push_back({adaptor.getKey(), adaptor.getB(), adaptor.getHk(), next});
+      prefetches.push_back({valuesToPrefetch, adaptor.getB(), adaptor.getHk(), keys.front()});
+    }
     return buildCarryingLoop(b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 0), 1, zeros,
                              [&](ImplicitLocOpBuilder &b, Value d, ValueRange dots) {
+                               for (const RowPrefetch &prefetch : prefetches)
+                                 prefetch.build(b, d);
                                Value query = vector::LoadOp::create(b, chunk, adaptor.getQuery(), ValueRange{d, lane});
                                SmallVector<Value> next;
                                for (auto [key, dot] : llvm::zip(keys, dots)) {
@@ -129,19 +172,18 @@ struct Scores : OpConversionPattern<ScoresOp> {
   }
 
   /// Scores of `count` keys from `first` with one chunk; folds them into the chunk's maximum.
-  LogicalResult buildChunk(ImplicitLocOpBuilder &b, OpAdaptor adaptor, ScoreEpilogue &epilogue, Value rowMax,
-                           VectorType chunk, Value lane, Value first, int64_t count) const {
+  LogicalResult buildChunk(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, ScoreEpilogue &epilogue,
+                           Value rowMax, VectorType chunk, Value lane, Value first, int64_t count) const {
     SmallVector<Value> inTile, keys;
     for (int64_t k = 0; k < count; ++k) {
       inTile.push_back(plus(b, first, constantIndex(b, k)));
       keys.push_back(plus(b, adaptor.getJ0(), inTile.back()));
     }
-    Value queries;
-    if (epilogue.hasRegions())
-      queries = buildLaneQueries(b, chunk.getDimSize(0), adaptor.getI0(), lane, adaptor.getRows());
+    epilogue.startChunk(b, lane);
     Value max = vector::LoadOp::create(b, chunk, rowMax, lane);
-    for (auto [dot, k] : llvm::zip(buildDots(b, adaptor, chunk, lane, keys), inTile)) {
-      FailureOr<Value> score = epilogue.finish(b, dot, k, lane, queries);
+    for (auto [dot, k] :
+         llvm::zip(buildDots(b, adaptor, chunk, lane, keys, lowering.valuesToPrefetch.lookup(op)), inTile)) {
+      FailureOr<Value> score = epilogue.finish(b, dot, k, lane);
       if (failed(score))
         return failure();
       max = vectorMax(b, max, *score);
@@ -163,12 +205,13 @@ struct Scores : OpConversionPattern<ScoresOp> {
                 vector::StoreOp::create(b, splat(b, chunk, -kInfinity), rowMax, lane);
               });
     LogicalResult result = success();
-    buildBlocks(b, adaptor.getKeys(), lowering.blockRows, [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
-      buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
-        if (succeeded(result))
-          result = buildChunk(b, adaptor, epilogue, rowMax, chunk, lane, first, count);
-      });
-    });
+    buildBlocks(b, adaptor.getKeys(), lowering.blockRowsOf(chunk),
+                [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
+                  buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
+                    if (succeeded(result))
+                      result = buildChunk(b, op, adaptor, epilogue, rowMax, chunk, lane, first, count);
+                  });
+                });
     if (failed(result))
       return failure();
     rewriter.replaceOp(op, {tile, rowMax});
@@ -211,7 +254,7 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
     auto rows = cast<MemRefType>(adaptor.getRescale().getType());
     VectorType chunk = chunkType(lowering, rows);
     Value size = getDimension(b, adaptor.getAcc(), 0);
-    buildBlocks(b, size, lowering.blockRows, [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
+    buildBlocks(b, size, lowering.blockRowsOf(chunk), [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
       SmallVector<Value> columns;
       for (int64_t k = 0; k < count; ++k)
         columns.push_back(plus(b, first, constantIndex(b, k)));

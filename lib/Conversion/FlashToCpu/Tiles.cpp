@@ -1,6 +1,7 @@
 //===- Tiles.cpp - loading, updating and storing tiles on the CPU --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Lanes.h"
 #include "Loops.h"
 #include "Patterns.h"
 #include "VectorMath.h"
@@ -57,15 +58,18 @@ static Value normalise(ImplicitLocOpBuilder &b, Value numerator, Value sum) {
   return arith::SelectOp::create(b, isEqual(b, sum, 0), zero, arith::DivFOp::create(b, numerator, sum));
 }
 
-/// dest[prefix..., i0 + r, at] = tile[row][r] for r < rows.
-static void scatterRow(ImplicitLocOpBuilder &b, Value tile, Value row, Value dest, ArrayRef<Value> prefix, Value i0,
-                       Value at, Value rows) {
+/// The rows of the tile that an op works on.
+template <typename Adaptor> static TileRows rowsOf(Adaptor adaptor) {
+  return {adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(adaptor.getGroup())};
+}
+
+/// dest[batch, h(r), i(r), at] = tile[row][r] for r < rows.
+static void scatterRow(ImplicitLocOpBuilder &b, Value tile, Value row, Value dest, Value batch, const TileRows &rows,
+                       Value at) {
   Type element = cast<MemRefType>(dest.getType()).getElementType();
-  buildLoop(b, constantIndex(b, 0), rows, 1, [&](ImplicitLocOpBuilder &b, Value r) {
+  buildLoop(b, constantIndex(b, 0), rows.rows, 1, [&](ImplicitLocOpBuilder &b, Value r) {
     Value value = convertFloat(b, memref::LoadOp::create(b, tile, ValueRange{row, r}), element);
-    SmallVector<Value> indices(prefix);
-    indices.append({plus(b, i0, r), at});
-    memref::StoreOp::create(b, value, dest, indices);
+    memref::StoreOp::create(b, value, dest, ValueRange{batch, rows.head(b, r), rows.query(b, r), at});
   });
 }
 
@@ -123,10 +127,10 @@ struct LoadQuery : TilePattern<LoadQueryOp> {
       scf::YieldOp::create(b);
     });
     buildLoop(b, zero, adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
-      Value i = plus(b, adaptor.getI0(), r);
+      TileRows rows = rowsOf(adaptor);
+      Value h = rows.head(b, r), i = rows.query(b, r);
       buildLoop(b, zero, size, 1, [&](ImplicitLocOpBuilder &b, Value d) {
-        Value element =
-            memref::LoadOp::create(b, adaptor.getSource(), ValueRange{adaptor.getB(), adaptor.getH(), i, d});
+        Value element = memref::LoadOp::create(b, adaptor.getSource(), ValueRange{adaptor.getB(), h, i, d});
         Value wide = convertFloat(b, element, type.getElementType());
         if (adaptor.getScale())
           wide = arith::MulFOp::create(b, wide, adaptor.getScale());
@@ -210,7 +214,7 @@ struct Store : TilePattern<StoreOp> {
         Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
         storeRow(b, normalise(b, loadRow(b, chunk, acc, e, lane), sum), acc, e, lane);
       });
-      scatterRow(b, acc, e, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(), e, adaptor.getRows());
+      scatterRow(b, acc, e, adaptor.getDest(), adaptor.getB(), rowsOf(adaptor), e);
     });
     return {};
   }
@@ -227,8 +231,9 @@ struct StoreLse : TilePattern<StoreLseOp> {
     });
     buildLoop(b, constantIndex(b, 0), adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
       Value value = memref::LoadOp::create(b, line, r);
+      TileRows rows = rowsOf(adaptor);
       memref::StoreOp::create(b, value, adaptor.getDest(),
-                              ValueRange{adaptor.getB(), adaptor.getH(), plus(b, adaptor.getI0(), r)});
+                              ValueRange{adaptor.getB(), rows.head(b, r), rows.query(b, r)});
     });
     return {};
   }
@@ -253,8 +258,8 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
   SmallVector<Value> lower(ImplicitLocOpBuilder &b, StoreWeightsOp op, OpAdaptor adaptor) const override {
     VectorType chunk = chunkOf(op.getMax());
     auto scatter = [&](ImplicitLocOpBuilder &b, Value k) {
-      scatterRow(b, adaptor.getScores(), k, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(),
-                 plus(b, adaptor.getJ0(), k), adaptor.getRows());
+      scatterRow(b, adaptor.getScores(), k, adaptor.getDest(), adaptor.getB(), rowsOf(adaptor),
+                 plus(b, adaptor.getJ0(), k));
     };
     buildLoop(b, constantIndex(b, 0), adaptor.getKeys(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
       finishKey(b, adaptor, chunk, k);

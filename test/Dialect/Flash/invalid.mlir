@@ -201,3 +201,11 @@ func.func @require_message_type(%c: i1) {
   "flash.require"(%c) <{message = 5 : i32}> : (i1) -> ()
   return
 }
+
+// -----
+
+func.func @group_of_no_heads(%query: memref<2x12x5x8xf32>, %n: index) {
+  // expected-error @below {{attribute 'group' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  %q = flash.load_query %query[%n, %n, %n] rows %n group 0 : memref<2x12x5x8xf32> -> !flash.query<16 x 8, f32>
+  return
+}

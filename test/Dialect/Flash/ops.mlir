@@ -65,3 +65,21 @@ func.func @other_forms(%query: memref<2x4x5x8xf64>, %weights: memref<2x4x5x7xf64
   return
 }
 func.func private @body()
+
+// Rows of several heads.
+// CHECK-LABEL: func.func @groups
+// CHECK: flash.load_query {{.*}} rows %{{.+}} group 3 : memref
+// CHECK: flash.scores {{.*}} rows %{{.+}} keys %{{.+}} group 3 :
+// CHECK: flash.store %{{.+}} rows %{{.+}} group 3 :
+// CHECK: flash.store_lse {{.*}} rows %{{.+}} group 3 :
+func.func @groups(%query: memref<2x12x5x8xf32>, %key: memref<2x4x9x8xf32>, %dest: memref<2x12x5x6xf32>,
+                  %lse: memref<2x12x5xf32>, %b: index, %h: index, %hk: index, %n: index) {
+  %q = flash.load_query %query[%b, %h, %n] rows %n group 3 : memref<2x12x5x8xf32> -> !flash.query<16 x 8, f32>
+  %max, %sum, %acc = flash.init : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 6, f32>
+  %s, %m = flash.scores %q, %key at(%b, %h : %hk, %n, %n) rows %n keys %n group 3
+      : !flash.query<16 x 8, f32>, memref<2x4x9x8xf32> -> !flash.scores<16 x 4, f32>, !flash.rows<16, f32>
+  flash.store %acc, %sum, %dest[%b, %h, %n] rows %n group 3
+      : !flash.acc<16 x 6, f32>, !flash.rows<16, f32>, memref<2x12x5x6xf32>
+  flash.store_lse %max, %sum, %lse[%b, %h, %n] rows %n group 3 : !flash.rows<16, f32>, memref<2x12x5xf32>
+  return
+}

@@ -379,8 +379,9 @@ TEST_P(RandomRegions, AgreeWithTheReferenceAndSkipTheSameBits) {
   }
   std::cout << total.skipping << " of " << total.computing << " kv tiles were computed\n";
   // A part of a few masks may have none that skips anything.
-  if (count >= 20)
+  if (count >= 20) {
     EXPECT_LT(total.skipping, total.computing);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sample, RandomRegions, testing::Range(0u, kParts));

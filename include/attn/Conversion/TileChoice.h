@@ -1,12 +1,15 @@
 //===- TileChoice.h - tile sizes of one attention ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_CONVERSION_ATTNTOFLASH_TILECHOICE_H
-#define ATTN_CONVERSION_ATTNTOFLASH_TILECHOICE_H
+#ifndef ATTN_CONVERSION_TILECHOICE_H
+#define ATTN_CONVERSION_TILECHOICE_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Target/TileModel.h"
 
 namespace attn {
+
+/// What the cost model is asked for an attention, on tensors or memrefs. Named masks and scores may stand in it.
+TileQuery getTileQuery(AttentionOp op);
 
 /// The tile sizes of the op's `tiles`; without them what the options tile-q and tile-kv ask for, where one is 0 what
 /// the cost model chooses for the target. A diagnostic at the op for a size that is not allowed.
@@ -15,4 +18,4 @@ mlir::FailureOr<TileSizes> chooseTileSizes(AttentionOp op, const TargetDescripti
 
 } // namespace attn
 
-#endif // ATTN_CONVERSION_ATTNTOFLASH_TILECHOICE_H
+#endif // ATTN_CONVERSION_TILECHOICE_H
