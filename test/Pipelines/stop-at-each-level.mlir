@@ -14,7 +14,7 @@
 // TILED-SAME: memref<2x3x5x8xf32, strided<[?, ?, ?, 1], offset: ?>>
 // TILED-NOT: tensor
 // TILED: scf.forall
-// TILED: !flash.query<{{8|16}} x 8, f32>
+// TILED: !flash.query<8 x 8, f32>
 // TILED: flash.store
 // TILED-NOT: memref.alloc
 
