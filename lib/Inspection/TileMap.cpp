@@ -168,7 +168,8 @@ private:
 } // namespace
 
 LogicalResult Mapper::checkTileCount() {
-  __int128 tiles = static_cast<__int128>(queryTiles()) * kvTiles() * batches() * heads();
+  // An entry without tiles takes time, too.
+  __int128 tiles = std::max<__int128>(static_cast<__int128>(queryTiles()) * kvTiles(), 1) * batches() * heads();
   if (tiles <= kMaxMapTiles)
     return success();
   return op.emitOpError("expects at most ")
