@@ -122,8 +122,7 @@ std::optional<int64_t> KnownSlice::sizeOf(Value shaped, int64_t dimension) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// The dimension that an op asks for, and of what; nullopt for other ops.
-static std::optional<std::pair<Value, int64_t>> matchDim(Operation *op) {
+std::optional<std::pair<Value, int64_t>> attn::matchDim(Operation *op) {
   if (!isa<tensor::DimOp, memref::DimOp>(op))
     return std::nullopt;
   std::optional<int64_t> dimension = getConstantIntValue(op->getOperand(1));

@@ -45,6 +45,9 @@ private:
   llvm::SetVector<mlir::Value> unknownValues;
 };
 
+/// The operand and the dimension of a tensor.dim or memref.dim of a constant one; nullopt for other ops.
+std::optional<std::pair<mlir::Value, int64_t>> matchDim(mlir::Operation *op);
+
 /// The type of an argument, with the shape that so many elements give it; a diagnostic at the op where they do not fit
 /// it, or it does not hold integers.
 mlir::FailureOr<mlir::Type> typeOfValues(AttentionOp op, unsigned position, mlir::Type type,

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -99,9 +98,8 @@ static std::string describe(Value value) {
     os << "a variable of '" << parent->getName() << "' of type " << value.getType();
   } else if (isa<tensor::ExtractOp, memref::LoadOp>(op)) {
     os << "an element of " << describe(op->getOperand(0));
-  } else if (std::optional<int64_t> dimension;
-             isa<tensor::DimOp, memref::DimOp>(op) && (dimension = getConstantIntValue(op->getOperand(1)))) {
-    os << "dimension " << *dimension << " of " << describe(op->getOperand(0));
+  } else if (auto dim = matchDim(op)) {
+    os << "dimension " << dim->second << " of " << describe(dim->first);
   } else {
     os << "the result of '" << op->getName() << "' of type " << value.getType();
   }
@@ -168,7 +166,8 @@ private:
 } // namespace
 
 LogicalResult Mapper::checkTileCount() {
-  __int128 tiles = static_cast<__int128>(queryTiles()) * kvTiles() * batches() * heads();
+  // An entry without tiles takes time, too.
+  __int128 tiles = std::max<__int128>(static_cast<__int128>(queryTiles()) * kvTiles(), 1) * batches() * heads();
   if (tiles <= kMaxMapTiles)
     return success();
   return op.emitOpError("expects at most ")
@@ -251,7 +250,7 @@ FailureOr<TileMap> Mapper::mapEntry(int64_t b, int64_t h) {
 void Mapper::add(TileMap map, const EntryRange &entries) {
   auto found = llvm::find_if(result.maps, [&](auto &group) { return group.first == map; });
   if (found == result.maps.end())
-    return void(result.maps.push_back({std::move(map), {entries}}));
+    return void(result.maps.emplace_back(std::move(map), std::vector{entries}));
   EntryRange &last = found->second.back();
   bool sameBatch = last.firstBatch == entries.firstBatch && last.lastBatch == entries.lastBatch;
   if (sameBatch && last.lastHead + 1 == entries.firstHead)

@@ -289,6 +289,22 @@ TEST(MaskAnalysis, RelaxedBounds) {
   EXPECT_EQ(str(Bound::choose(second, row, first), p, true), "(n0 <= 0 ? i0 : inf)");
 }
 
+TEST(MaskAnalysis, NonNegativeBounds) {
+  Mask mask("%keep = arith.constant true");
+  func::FuncOp function = *mask.module->getOps<func::FuncOp>().begin();
+  Bound any = Bound::uniform(function.getArgument(2), -4, 4), size = Bound::uniform(function.getArgument(2), 0, 4);
+  Bound row = Bound::firstRow();
+  EXPECT_TRUE(Bound::add(Bound::lastRow(), Bound::constant(1)).isNonNegative());
+  EXPECT_TRUE(Bound::max(any, row).isNonNegative());
+  EXPECT_TRUE(Bound::floorDiv(Bound::scale(Bound::min(size, row), 3), 2).isNonNegative());
+  EXPECT_TRUE(Bound::choose(any, row, Bound::plusInfinity()).isNonNegative());
+  EXPECT_FALSE(Bound::add(row, Bound::constant(-1)).isNonNegative());
+  EXPECT_FALSE(Bound::min(any, row).isNonNegative());
+  EXPECT_FALSE(Bound::scale(row, -1).isNonNegative());
+  EXPECT_FALSE(Bound::choose(row, row, any).isNonNegative());
+  EXPECT_FALSE(Bound::minusInfinity().isNonNegative());
+}
+
 /// Two ends of a row that may cross, here where n is negative, are taken as if they did not: tiles are then visited
 /// though they have no kept key.
 TEST(MaskAnalysis, CrossedEndsAreVisited) {

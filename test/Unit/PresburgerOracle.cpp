@@ -81,13 +81,13 @@ Formula operator<(const Form &a, const Form &b) { return a + number(1) <= b; }
 Formula operator==(const Form &a, const Form &b) { return (a <= b) & (b <= a); }
 
 /// The variables that all sets share, in front of those of each encoder: rows of the tile, a key, the number of keys.
-enum Shared : unsigned { kFirstRow, kLastRow, kKey, kNumKeys, kNumFixed };
+enum Shared : unsigned { FirstRowId, LastRowId, KeyId, NumKeysId, NumFixedIds };
 
 /// Translates IR into formulas over the shared variables, the uniforms and variables of its own.
 class Encoder {
 public:
   /// Uniforms (values from outside the region, b and h) have variables that all encoders share, too.
-  explicit Encoder(SmallVectorImpl<Value> &uniforms) : uniforms(uniforms), numVariables(kNumFixed + kMaxUniforms) {}
+  explicit Encoder(SmallVectorImpl<Value> &uniforms) : uniforms(uniforms), numVariables(NumFixedIds + kMaxUniforms) {}
 
   void set(Value value, Form form) { forms[value] = std::move(form); }
   Form fresh() { return variable(numVariables++); }
@@ -147,7 +147,7 @@ Form Encoder::uniform(Value value) {
   if (found == uniforms.end())
     uniforms.push_back(value);
   isBeyond |= position >= kMaxUniforms;
-  Form form = variable(kNumFixed + position);
+  Form form = variable(NumFixedIds + position);
   definitions = definitions & rangeOf(form, value.getType());
   return form;
 }
@@ -243,7 +243,7 @@ Formula Encoder::condition(Value value) {
 PresburgerSet Encoder::solve(const Formula &formula) const {
   PresburgerSpace space = PresburgerSpace::getSetSpace(numVariables);
   PresburgerSet solutions = (definitions & formula)(space);
-  const unsigned shared = kNumFixed + kMaxUniforms;
+  const unsigned shared = NumFixedIds + kMaxUniforms;
   PresburgerSet projected = PresburgerSet::getEmpty(PresburgerSpace::getSetSpace(shared));
   for (const presburger::IntegerRelation &disjunct : solutions.getAllDisjuncts()) {
     presburger::IntegerRelation projection = disjunct;
@@ -282,7 +282,7 @@ struct RangeBuilder {
 /// The formulas of one claim.
 struct Claim {
   Claim(Region &region, SmallVectorImpl<Value> &uniforms, int64_t maxExtent) : region(region), encoder(uniforms) {
-    Form first = variable(kFirstRow), last = variable(kLastRow), key = variable(kKey), keys = variable(kNumKeys);
+    Form first = variable(FirstRowId), last = variable(LastRowId), key = variable(KeyId), keys = variable(NumKeysId);
     valid = (number(0) <= first) & (first <= last) & (last < number(maxExtent)) & (number(0) <= key) & (key < keys) &
             (keys <= number(maxExtent));
   }
@@ -291,24 +291,24 @@ struct Claim {
   Formula someRow(bool keeps) {
     Form row = encoder.fresh();
     encoder.set(region.getArgument(2), row);
-    encoder.set(region.getArgument(3), variable(kKey));
+    encoder.set(region.getArgument(3), variable(KeyId));
     Formula kept = encoder.condition(region.front().getTerminator()->getOperand(0));
-    return (variable(kFirstRow) <= row) & (row <= variable(kLastRow)) & (keeps ? kept : ~kept);
+    return (variable(FirstRowId) <= row) & (row <= variable(LastRowId)) & (keeps ? kept : ~kept);
   }
   std::pair<Form, Form> ends(RangeBuilder &range) {
-    encoder.set(range.firstRow, variable(kFirstRow));
-    encoder.set(range.lastRow, variable(kLastRow));
+    encoder.set(range.firstRow, variable(FirstRowId));
+    encoder.set(range.lastRow, variable(LastRowId));
     return {encoder.get(range.lower), encoder.get(range.upper)};
   }
   Formula inside(RangeBuilder &range) {
     auto [lower, upper] = ends(range);
-    return (lower <= variable(kKey)) & (variable(kKey) < upper);
+    return (lower <= variable(KeyId)) & (variable(KeyId) < upper);
   }
   /// The key is the first, or the last, that is both in the range and below the number of keys.
   Formula isEnd(RangeBuilder &range, bool isFirst) {
     auto [lower, upper] = ends(range);
-    Form low = encoder.maximum(lower, number(0)), high = encoder.minimum(upper, variable(kNumKeys));
-    return (low < high) & (variable(kKey) == (isFirst ? low : high - number(1)));
+    Form low = encoder.maximum(lower, number(0)), high = encoder.minimum(upper, variable(NumKeysId));
+    return (low < high) & (variable(KeyId) == (isFirst ? low : high - number(1)));
   }
   PresburgerSet solve(const Formula &formula) { return encoder.solve(valid & formula); }
 

@@ -240,3 +240,15 @@ TEST(TileMap, RowsFollowTheEndsOfTheLoops) {
   decideTileRow({10, 10, 10, 10}, 4, nullptr, row);
   EXPECT_EQ(llvm::count(row, TileClass::Skipped), 6);
 }
+
+/// Entries without tiles count as well: there may be 2^60 of them.
+TEST(TileMap, ManyEntriesWithoutTilesAreRefused) {
+  Program program("%x = arith.addi %b, %h : index\n%keep = arith.cmpi sle, %j, %x : index");
+  TileMapInputs inputs = inputsFor(0, 16, 8, 8);
+  inputs.sizes["batch"] = inputs.sizes["heads"] = int64_t(1) << 30;
+  std::string message;
+  ScopedDiagnosticHandler handler(&program.context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
+  EXPECT_TRUE(failed(mapTiles(program.op, inputs)));
+  EXPECT_EQ(message, "'attn.attention' op expects at most 1000000 tiles in a map, but got 0 x 2 for each of "
+                     "1152921504606846976 batch entries and heads; give smaller sizes or larger tiles");
+}

@@ -70,6 +70,9 @@ KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskRanges &ranges, bo
   KvRange range{constant(0), {}, {}, kvEnd};
   if (!ranges.live.upper.isPlusInfinity())
     range.end = min(kvEnd, bound(ranges.live.upper));
+  // Where no key is live the bound may be in front of the keys: a loop that starts at the end must not start there.
+  if (!ranges.live.upper.isNonNegative())
+    range.end = max(range.end, constant(0));
   if (!ranges.live.lower.isMinusInfinity()) {
     // Rounded down to the grid. An empty range stays empty: it starts at its end, which is never behind kvEnd.
     Value lower = max(bound(ranges.live.lower), constant(0));
