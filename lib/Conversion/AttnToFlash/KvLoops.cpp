@@ -54,7 +54,7 @@ KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskDomain &domain, co
                            const QueryTile &tile, const TileSizes &tiles, bool isSplit) {
   Value endRow = arith::AddIOp::create(b, tile.i0, tile.queries);
   Value lastRow = arith::SubIOp::create(b, endRow, arith::ConstantIndexOp::create(b, 1));
-  auto uniformOf = [&](Value value) { return domain.buildUniform(b, value, tile.batch, tile.head); };
+  auto uniformOf = [&](Value value) { return buildUniform(b, *domain.region, value, tile.batch, tile.head); };
   auto bound = [&](const Bound &bound) { return bound.build(b, tile.i0, lastRow, uniformOf); };
   return buildKvRange(b, ranges, isSplit, domain.kvEnd(b, tile.batch), tiles.kvTile, bound);
 }
@@ -71,7 +71,7 @@ KvRange attn::buildKvRange(ImplicitLocOpBuilder &b, const MaskRanges &ranges, bo
   if (!ranges.live.upper.isPlusInfinity())
     range.end = min(kvEnd, bound(ranges.live.upper));
   // Where no key is live the bound may be in front of the keys: a loop that starts at the end must not start there.
-  if (!ranges.live.upper.isNonNegative())
+  if (ranges.live.upper.limits(kMaxExtent).first < 0)
     range.end = max(range.end, constant(0));
   if (!ranges.live.lower.isMinusInfinity()) {
     // Rounded down to the grid. An empty range stays empty: it starts at its end, which is never behind kvEnd.

@@ -15,8 +15,8 @@
 namespace attn {
 
 /// Keys of the kv loops of one tile of queries: masked tiles in [first, firstFull), full ones in [firstFull, lastFull),
-/// masked ones in [lastFull, end). All are in 0 to kvEnd; all but `end` are on the kv grid, or equal `end`. firstFull and
-/// lastFull are null where there is one loop.
+/// masked ones in [lastFull, end). All are in 0 to kvEnd; all but `end` are on the kv grid, or equal `end`. firstFull
+/// and lastFull are null where there is one loop.
 struct KvRange {
   mlir::Value first, firstFull, lastFull, end;
 };

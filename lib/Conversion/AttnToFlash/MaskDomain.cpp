@@ -8,7 +8,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace attn;
@@ -38,25 +37,6 @@ Value MaskDomain::kvEnd(ImplicitLocOpBuilder &b, Value batchIndex) const {
     return kvLen;
   Value length = readElement(b, kvLengths, batchIndex);
   return length.getType().isIndex() ? length : arith::IndexCastOp::create(b, b.getIndexType(), length).getResult();
-}
-
-/// Clones `value` and what it needs of its region.
-static Value cloneSlice(ImplicitLocOpBuilder &b, Region &region, Value value, IRMapping &mapping) {
-  if (value.getParentRegion() != &region || mapping.contains(value))
-    return mapping.lookupOrDefault(value);
-  Operation *op = value.getDefiningOp();
-  for (Value operand : op->getOperands())
-    cloneSlice(b, region, operand, mapping);
-  b.clone(*op, mapping);
-  return mapping.lookup(value);
-}
-
-Value MaskDomain::buildUniform(ImplicitLocOpBuilder &b, Value value, Value batchIndex, Value headIndex) const {
-  IRMapping mapping;
-  mapping.map(region->getArgument(0), batchIndex);
-  mapping.map(region->getArgument(1), headIndex);
-  Value uniform = cloneSlice(b, *region, value, mapping);
-  return uniform.getType().isIndex() ? uniform : arith::IndexCastOp::create(b, b.getIndexType(), uniform).getResult();
 }
 
 void MaskDomain::buildChecks(ImplicitLocOpBuilder &b) const {

@@ -19,11 +19,6 @@ struct MaskDomain {
   /// The logical end of the keys of a batch entry: kvLengths[batchIndex], or kvLen.
   mlir::Value kvEnd(mlir::ImplicitLocOpBuilder &builder, mlir::Value batchIndex) const;
 
-  /// A value of the region that depends on neither i nor j (or one from outside), as an index value at the insertion
-  /// point, for the given batch entry and head.
-  mlir::Value buildUniform(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Value batchIndex,
-                           mlir::Value headIndex) const;
-
   /// Checks of the run: no size above kMaxExtent, each of kvLengths in 0 to kvLen.
   void buildChecks(mlir::ImplicitLocOpBuilder &builder) const;
 };

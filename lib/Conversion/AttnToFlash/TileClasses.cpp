@@ -31,7 +31,6 @@ public:
   Value minus(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
   Value times(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
-  Value max(Value x, Value y) { return arith::MaxSIOp::create(b, x, y); }
   Value ceilDiv(Value x, int64_t y) { return arith::CeilDivUIOp::create(b, x, number(y)); }
   Value is(Value x, Predicate predicate, Value y) { return arith::CmpIOp::create(b, predicate, x, y); }
   Value toWord(Value x) { return arith::IndexCastOp::create(b, b.getI32Type(), x); }
@@ -150,7 +149,7 @@ void RowWriter::build(ImplicitLocOpBuilder &b, const KvRange &range) const {
                            scf::YieldOp::create(b, buildStep(b, j0, kvEnd, run));
                          });
   // What is left open ends with the range; without a tile there is none.
-  Value count = buildRunEnd(b, loop.getResults(), m.ceilDiv(m.max(range.end, zero), tiles.kvTile));
+  Value count = buildRunEnd(b, loop.getResults(), m.ceilDiv(range.end, tiles.kvTile));
   store(b, m.toWord(count), zero);
   Value used = m.plus(m.times(count, m.number(2)), m.number(1));
   scf::ForOp::create(b, used, getDimension(b, rows.memref, 3), m.number(1), ValueRange{},

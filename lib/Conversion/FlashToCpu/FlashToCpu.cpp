@@ -125,6 +125,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
       return signalPassFailure();
     placeScales(getOperation(), lowering);
     placePrefetches(getOperation(), lowering);
+    placeChunkKeys(getOperation(), lowering);
     guardDivisions(getOperation());
     TileTypeConverter converter;
     ConversionTarget legal(getContext());

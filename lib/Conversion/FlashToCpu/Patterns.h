@@ -18,7 +18,22 @@ struct CpuLowering {
   llvm::DenseMap<mlir::Operation *, mlir::Value> scaleAfter;
   /// The values that go with the keys of a scores op, where it is worth asking memory for them early.
   llvm::DenseMap<mlir::Operation *, mlir::Value> valuesToPrefetch;
+  /// Of a scores, weights or accumulate op with a mask that has bounds: the keys of each chunk, memref [chunks, 2].
+  llvm::DenseMap<mlir::Operation *, mlir::Value> chunkKeys;
 };
+
+/// The keys of a tile that some row of a chunk may keep: [first, end), counted from the tile's first. What is outside
+/// of it in the tile of scores or weights is not written, and must not be read.
+struct ChunkKeys {
+  mlir::Value first, end;
+};
+
+/// Builds, in front of each step that has a mask with bounds, the ranges of its chunks; lowering.lanes is known.
+void placeChunkKeys(mlir::Operation *root, CpuLowering &lowering);
+
+/// The range of the chunk from `lane`; all of `keys` where `ranges` is null.
+ChunkKeys loadChunkKeys(mlir::ImplicitLocOpBuilder &builder, mlir::Value ranges, int64_t lanes, mlir::Value lane,
+                        mlir::Value keys);
 
 /// query, scores, acc and rows as ConversionPasses.td has them.
 class TileTypeConverter : public mlir::TypeConverter {

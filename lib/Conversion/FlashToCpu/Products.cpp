@@ -192,6 +192,22 @@ struct Scores : OpConversionPattern<ScoresOp> {
     return success();
   }
 
+  /// body(b), under the condition that the chunk keeps one of `count` keys from `first` where that is in question.
+  static void buildWhereLive(ImplicitLocOpBuilder &b, Value ranges, VectorType chunk, Value lane, Value first,
+                             int64_t count, llvm::function_ref<void(ImplicitLocOpBuilder &)> body) {
+    if (!ranges)
+      return body(b);
+    ChunkKeys live = loadChunkKeys(b, ranges, chunk.getDimSize(0), lane, Value());
+    auto less = [&](Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y); };
+    Value isLive =
+        arith::AndIOp::create(b, less(first, live.end), less(live.first, plus(b, first, constantIndex(b, count))));
+    scf::IfOp::create(b, isLive, [&](OpBuilder &nested, Location loc) {
+      ImplicitLocOpBuilder b(loc, nested);
+      body(b);
+      scf::YieldOp::create(b);
+    });
+  }
+
   LogicalResult matchAndRewrite(ScoresOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     auto convert = [&](Type type) { return cast<MemRefType>(getTypeConverter()->convertType(type)); };
@@ -208,8 +224,11 @@ struct Scores : OpConversionPattern<ScoresOp> {
     buildBlocks(b, adaptor.getKeys(), lowering.blockRowsOf(chunk),
                 [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
                   buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
-                    if (succeeded(result))
-                      result = buildChunk(b, op, adaptor, epilogue, rowMax, chunk, lane, first, count);
+                    auto build = [&](ImplicitLocOpBuilder &b) {
+                      if (succeeded(result))
+                        result = buildChunk(b, op, adaptor, epilogue, rowMax, chunk, lane, first, count);
+                    };
+                    buildWhereLive(b, lowering.chunkKeys.lookup(op), chunk, lane, first, count, build);
                   });
                 });
     if (failed(result))
@@ -226,15 +245,16 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
       : OpConversionPattern(converter, context), lowering(lowering) {}
 
   /// acc * rescale + weights * value for some `columns` of the value and one chunk.
-  static void buildChunk(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value lane,
-                         ArrayRef<Value> columns) {
+  void buildChunk(ImplicitLocOpBuilder &b, AccumulateOp op, OpAdaptor adaptor, VectorType chunk, Value lane,
+                  ArrayRef<Value> columns) const {
+    ChunkKeys keys = loadChunkKeys(b, lowering.chunkKeys.lookup(op), chunk.getDimSize(0), lane, adaptor.getKeys());
     Value rescale = vector::LoadOp::create(b, chunk, adaptor.getRescale(), lane);
     SmallVector<Value> start;
     for (Value e : columns)
       start.push_back(
           arith::MulFOp::create(b, vector::LoadOp::create(b, chunk, adaptor.getAcc(), ValueRange{e, lane}), rescale));
-    SmallVector<Value> sums = buildCarryingLoop(
-        b, constantIndex(b, 0), adaptor.getKeys(), 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
+    SmallVector<Value> sums =
+        buildCarryingLoop(b, keys.first, keys.end, 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
           Value weight = vector::LoadOp::create(b, chunk, adaptor.getWeights(), ValueRange{k, lane});
           Value j = plus(b, adaptor.getJ0(), k);
           SmallVector<Value> next;
@@ -259,7 +279,7 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
       for (int64_t k = 0; k < count; ++k)
         columns.push_back(plus(b, first, constantIndex(b, k)));
       buildLoop(b, constantIndex(b, 0), adaptor.getRows(), chunk.getDimSize(0),
-                [&](ImplicitLocOpBuilder &b, Value lane) { buildChunk(b, adaptor, chunk, lane, columns); });
+                [&](ImplicitLocOpBuilder &b, Value lane) { buildChunk(b, op, adaptor, chunk, lane, columns); });
     });
     rewriter.replaceOp(op, adaptor.getAcc());
     return success();

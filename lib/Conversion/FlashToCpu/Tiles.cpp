@@ -191,7 +191,8 @@ struct Weights : TilePattern<WeightsOp> {
       Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
       Value start = arith::MulFOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane),
                                           loadRows(b, chunk, adaptor.getRescale(), lane));
-      Value sum = buildCarryingLoop(b, constantIndex(b, 0), adaptor.getKeys(), 1, start,
+      ChunkKeys keys = loadChunkKeys(b, lowering.chunkKeys.lookup(op), chunk.getDimSize(0), lane, adaptor.getKeys());
+      Value sum = buildCarryingLoop(b, keys.first, keys.end, 1, start,
                                     [&](ImplicitLocOpBuilder &b, Value k, ValueRange carried) -> SmallVector<Value> {
                                       Value score = loadRow(b, chunk, tile, k, lane);
                                       Value weight = vectorExp(b, arith::SubFOp::create(b, score, max));

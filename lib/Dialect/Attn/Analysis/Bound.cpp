@@ -29,33 +29,6 @@ Bound Bound::uniform(Value value, int64_t low, int64_t high) { return make({Kind
 Bound::Kind Bound::kind() const { return node->kind; }
 bool Bound::isConstant(int64_t value) const { return kind() == Kind::Constant && node->number == value; }
 
-bool Bound::isNonNegative() const {
-  auto operand = [&](unsigned k) { return node->operands[k].isNonNegative(); };
-  switch (node->kind) {
-  case Kind::Constant:
-  case Kind::Uniform: // its lower end
-    return node->number >= 0;
-  case Kind::MinusInfinity:
-    return false;
-  case Kind::PlusInfinity:
-  case Kind::FirstRow:
-  case Kind::LastRow:
-    return true;
-  case Kind::Add:
-  case Kind::Min:
-    return operand(0) && operand(1);
-  case Kind::Scale:
-    return node->number >= 0 && operand(0);
-  case Kind::FloorDiv:
-    return operand(0);
-  case Kind::Max:
-    return operand(0) || operand(1);
-  case Kind::Choose:
-    return operand(1) && operand(2);
-  }
-  llvm_unreachable("every kind is handled");
-}
-
 bool Bound::operator==(const Bound &other) const {
   return node == other.node ||
          (node->kind == other.node->kind && node->number == other.node->number && node->high == other.node->high &&

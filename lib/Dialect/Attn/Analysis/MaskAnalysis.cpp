@@ -10,6 +10,7 @@
 #include "attn/Dialect/Attn/Analysis/MaskAnalysis.h"
 #include "LinearForms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -250,4 +251,23 @@ MaskRanges attn::analyzeMask(Region &region, int64_t rowCount, int64_t keyCount)
 
 bool attn::keepsFirstKey(const MaskRanges &ranges, int64_t rowCount) {
   return ranges.full.lower.limits(rowCount).second <= 0 && ranges.full.upper.limits(rowCount).first >= 1;
+}
+
+/// Clones `value` and what it needs of its region.
+static Value cloneSlice(ImplicitLocOpBuilder &b, Region &region, Value value, IRMapping &mapping) {
+  if (value.getParentRegion() != &region || mapping.contains(value))
+    return mapping.lookupOrDefault(value);
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    cloneSlice(b, region, operand, mapping);
+  b.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+Value attn::buildUniform(ImplicitLocOpBuilder &b, Region &region, Value uniform, Value batch, Value head) {
+  IRMapping mapping;
+  mapping.map(region.getArgument(0), batch);
+  mapping.map(region.getArgument(1), head);
+  Value value = cloneSlice(b, region, uniform, mapping);
+  return value.getType().isIndex() ? value : arith::IndexCastOp::create(b, b.getIndexType(), value).getResult();
 }

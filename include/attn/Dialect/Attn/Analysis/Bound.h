@@ -56,8 +56,6 @@ public:
   bool isConstant(int64_t value) const;
   bool isMinusInfinity() const { return kind() == Kind::MinusInfinity; }
   bool isPlusInfinity() const { return kind() == Kind::PlusInfinity; }
-  /// No value of it is below 0, as its terms tell.
-  bool isNonNegative() const;
   /// The same expression, term by term.
   bool operator==(const Bound &other) const;
 

@@ -50,6 +50,11 @@ MaskRanges analyzeMask(mlir::Region &region, int64_t rowCount, int64_t keyCount)
 /// True if it is proved that each row i < rowCount keeps the first key, if there is one: no row is empty.
 bool keepsFirstKey(const MaskRanges &ranges, int64_t rowCount);
 
+/// A uniform of the bounds, as an index value at the insertion point: of the region of a mask, for a batch entry and a
+/// head, or from outside.
+mlir::Value buildUniform(mlir::ImplicitLocOpBuilder &builder, mlir::Region &region, mlir::Value uniform,
+                         mlir::Value batch, mlir::Value head);
+
 /// True if a value of the region depends on neither of the arguments i and j.
 bool isUniformInRegion(mlir::Region &region, mlir::Value value);
 
