@@ -69,6 +69,7 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
     Both products are register-blocked outer products (vector.fma with a broadcast key or value element, accumulators in
     iter_args), over one chunk of lanes at a time: as many queries as the registers of a block hold. A key or value tile
     serves all chunks of a query tile while it is in the cache, and chunks without a query are skipped. Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar.
+    Where a mask has bounds each chunk works on the keys that they leave to it.
     Scratch is memref.alloc at the top of the parallel body (flash-outline-parallel makes it per-thread memory).
 
     Postcondition: no flash tile left. Example: test/Conversion/FlashToCpu/doc-example.mlir.
@@ -76,6 +77,8 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
   let options = [
     Option<"blockRows", "block-rows", "int64_t", "0",
            "keys (or value columns) of a register block; 1 to 16, 0 lets the target's cost model choose">,
+    Option<"skipKeys", "skip-keys", "bool", "true",
+           "leave out keys of a tile that no row of a chunk keeps; false computes all, to the same bits">,
     Option<"target", "target", "std::string", "\"host\"",
            "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
   ];

@@ -77,7 +77,7 @@ static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Plain loops around the attention, vector code inside it.
   functions.addPass(createConvertLinalgToLoopsPass());
-  functions.addPass(createConvertFlashToCpuPass({options.blockRows, options.target}));
+  functions.addPass(createConvertFlashToCpuPass({options.blockRows, options.skipTiles, options.target}));
   // Constants must be known before outlining, which captures all else.
   cleanUp(functions);
   pm.addPass(flash::createOutlineParallelPass());

@@ -125,7 +125,8 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
       return signalPassFailure();
     placeScales(getOperation(), lowering);
     placePrefetches(getOperation(), lowering);
-    placeChunkKeys(getOperation(), lowering);
+    if (skipKeys)
+      placeChunkKeys(getOperation(), lowering);
     guardDivisions(getOperation());
     TileTypeConverter converter;
     ConversionTarget legal(getContext());

@@ -9,6 +9,7 @@
 #include "Grid.h"
 #include "gtest/gtest.h"
 
+#include <cstring>
 #include <functional>
 #include <ostream>
 #include <sstream>
@@ -220,8 +221,9 @@ std::vector<NamedCase> scoreCases() {
   };
 }
 
-attn::Result<attn::Kernel> compile(const attn::Module &module) {
-  return module.compile("f", attn::Target::host(), attn::CompileOptions().tileQ(16).tileKv(16));
+attn::Result<attn::Kernel> compile(const attn::Module &module, bool skipTiles = true) {
+  auto options = attn::CompileOptions().tileQ(32).tileKv(16).skipTiles(skipTiles);
+  return module.compile("f", attn::Target::host(), options);
 }
 
 std::vector<attn::Argument> arguments(const Program &program) {
@@ -231,8 +233,9 @@ std::vector<attn::Argument> arguments(const Program &program) {
   return result;
 }
 
-void runAndCheck(const attn::Module &module, const attn::Kernel &kernel, Program &program, int64_t threads) {
-  std::vector<Buffer> buffers = program.outputs();
+/// Runs the kernel into `buffers`, and compares these with the reference.
+void runAndCheck(const attn::Module &module, const attn::Kernel &kernel, Program &program, int64_t threads,
+                 std::vector<Buffer> &buffers) {
   std::vector<attn::MutableTensorView> outputs;
   for (Buffer &buffer : buffers)
     outputs.push_back(buffer.view());
@@ -254,8 +257,17 @@ void testCase(const NamedCase &c, bool isStatic, const std::string &element) {
   ASSERT_TRUE(module.ok()) << module.error().str() << "\n" << text;
   auto kernel = compile(*module);
   ASSERT_TRUE(kernel.ok()) << kernel.error().str() << "\n" << text;
+  std::vector<Buffer> results = program.outputs(), others = program.outputs();
   for (int64_t threads : {1, 3})
-    runAndCheck(*module, *kernel, program, threads);
+    runAndCheck(*module, *kernel, program, threads, results);
+  // With every tile computed, mask and all, the same bits.
+  auto computing = compile(*module, /*skipTiles=*/false);
+  ASSERT_TRUE(computing.ok()) << computing.error().str();
+  runAndCheck(*module, *computing, program, 1, others);
+  for (auto [result, other] : {std::tie(results[0], others[0]), std::tie(results[1], others[1])}) {
+    attn::TensorView a = result.view(), b = other.view();
+    EXPECT_EQ(std::memcmp(a.data, b.data, result.count() * attn::byteSize(a.dtype)), 0);
+  }
 }
 
 class NamedMask : public testing::TestWithParam<NamedCase> {};

@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr int64_t kTileQ = 16, kTileKv = 24;
+constexpr int64_t kTileQ = 32, kTileKv = 24;
 
 struct Mask {
   const char *name;
