@@ -20,7 +20,7 @@ def Attn_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-/// The operands of attn.attention that are not optional are there.
+/// The operands that are not optional are there, where segments of operands have sizes of their own.
 def Attn_RequiredOperands : NativeOpTrait<"RequiredOperands"> {
   let cppNamespace = "::attn";
 }

@@ -16,6 +16,7 @@ def Attn_WideShaped : AnyTypeOf<[RankedTensorOf<[F32, F64]>, MemRefOf<[F32, F64]
 def Attn_IndexShaped : AnyTypeOf<[RankedTensorOf<[I32, I64, Index]>, MemRefOf<[I32, I64, Index]>],
   "ranked tensor or memref of i32, i64 or index">;
 def Attn_AnyShaped : AnyTypeOf<[AnyRankedTensor, AnyMemRef], "ranked tensor or memref">;
+def Attn_TileClasses : AnyTypeOf<[1DTensorOf<[I32]>, MemRefRankOf<[I32], [1]>], "1D tensor or memref of i32">;
 
 class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemonic, traits>;
 
@@ -50,6 +51,7 @@ def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments
     | captures of `scores` and `masks` | see each attribute | | |
     | sink | heads | f32, f64 for f64 | natural-log score |
     | kv_lengths | batch | i32, i64 or index | keys |
+    | tiles | see `attn.classify_tiles` | i32 | |
     | outs | batch, heads, queryLen, valueDim | as query, or f32 | |
     | lse | batch, heads, queryLen | f32, f64 for f64 | natural log |
     | weights | batch, heads, queryLen, kvLen | f32, f64 for f64 | |
@@ -62,6 +64,11 @@ def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments
     index, the score is f32 (f64 for f64) in natural units. They may use any value from outside, hold only pure
     operations and reads, and must be defined for every index in range. f64 is written out: `scale(%s : f64)`,
     `score(%s : f64, %b, %h, %i, %j)`.
+
+    `tiles(%classes : tensor<?xi32> of 64 x 120)` gives the classes of the mask's tiles, kept from an
+    `attn.classify_tiles` with the same masks: no result changes, the pre-pass is saved. The caller promises that the
+    masks and what they capture are the same; tile sizes, sizes and lengths are compared at run time, and the kernel
+    uses tiles of the stated size. What the tensor holds never leads outside of the operands.
 
     Edge cases: a key is dropped if a mask drops it or its final score is -inf; a row with every key dropped
     (kvLen 0 included) and no sink gives output 0, weights 0, lse -inf; with a sink output 0 and lse = sink. NaN or
@@ -88,6 +95,7 @@ def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments
       outs, lse, weights.
     * (C15) the number of elements of each operand, and of the scores, fits in 63 bits.
     * (C16) dropout is reserved and not supported yet.
+    * (C17) a query tile is a power of two from 1 to 1024 and a kv tile 1 to 65536; both are there with `tiles` alone.
 
     Example (test/Dialect/Attn/ops.mlir):
 
@@ -109,11 +117,12 @@ def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments
   let arguments = (ins
     Attn_FloatShaped:$query, Attn_FloatShaped:$key, Attn_FloatShaped:$value, AnyTypeOf<[F32, F64]>:$scale,
     Variadic<Attn_AnyShaped>:$scoreCaptures, Variadic<Attn_AnyShaped>:$maskCaptures,
-    Optional<Attn_WideShaped>:$sink, Optional<Attn_IndexShaped>:$kvLengths,
+    Optional<Attn_WideShaped>:$sink, Optional<Attn_IndexShaped>:$kvLengths, Optional<Attn_TileClasses>:$tiles,
     Attn_FloatShaped:$out, Optional<Attn_WideShaped>:$lse, Optional<Attn_WideShaped>:$weights,
     OptionalAttr<ArrayAttr>:$scores, OptionalAttr<ArrayAttr>:$masks,
     OptionalAttr<AffineMapAttr>:$queryLayout, OptionalAttr<AffineMapAttr>:$keyLayout,
-    OptionalAttr<AffineMapAttr>:$valueLayout, OptionalAttr<AffineMapAttr>:$outLayout, UnitAttr:$dropout);
+    OptionalAttr<AffineMapAttr>:$valueLayout, OptionalAttr<AffineMapAttr>:$outLayout,
+    OptionalAttr<I64Attr>:$queryTile, OptionalAttr<I64Attr>:$kvTile, UnitAttr:$dropout);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
   let assemblyFormat = [{
@@ -125,6 +134,7 @@ def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments
     (`where` `` custom<MaskRegion>($maskRegion)^)?
     (`sink` `(` $sink^ `:` type($sink) `)`)?
     (`kv_lengths` `(` $kvLengths^ `:` type($kvLengths) `)`)?
+    (`tiles` `(` $tiles^ `:` type($tiles) `of` $queryTile `x` $kvTile `)`)?
     (`dropout` $dropout^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
     `outs` `(` $out `:` type($out) `)` (`lse` `(` $lse^ `:` type($lse) `)`)?
@@ -140,6 +150,8 @@ def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments
     ::mlir::AffineMap getKeyMap();
     ::mlir::AffineMap getValueMap();
     ::mlir::AffineMap getOutMap();
+    /// The operand segments that hold one operand each, with the names of these.
+    static ::llvm::ArrayRef<::std::pair<unsigned, ::llvm::StringLiteral>> getRequiredSegments();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -219,6 +231,96 @@ def Attn_SoftmaxOp : Attn_DestinationOp<"softmax"> {
   let results = (outs Optional<AnyRankedTensor>:$result);
   let assemblyFormat = [{ $input `axis` `(` $axis `)` attr-dict `:` type($input) `outs` `(` $out `:` type($out) `)`
     (`->` type($result)^)? }];
+  let hasVerifier = 1;
+}
+
+def Attn_ClassifyTilesOp : Attn_DestinationOp<"classify_tiles", [AttrSizedOperandSegments, Attn_RequiredOperands,
+    SingleBlock, Attn_ModRegions]> {
+  let summary = "which tiles of a mask are empty, full or partial, to be kept";
+  let description = [{
+    For a mask that the compiler cannot turn into loop bounds, an attention classifies its tiles in front of the loop.
+    This op does the same once, for any number of attentions with the same masks (`tiles` of `attn.attention`) as long
+    as what these capture stays the same.
+
+    A tile has the queries [n * queryTile, (n + 1) * queryTile) below queryLen and the keys [m * kvTile, (m + 1) *
+    kvTile) below the logical end of the keys: kv_lengths[b], or kvLen. It is full if the masks keep all of its pairs,
+    empty if they keep none, else partial. batch and heads are 1 where one record serves every batch entry or head: an
+    attention whose mask depends on them asks for their full number.
+
+    The record is a vector of i32, of `attn.tile_classes_size` elements:
+
+    | words | what |
+    |---|---|
+    | 0 | 0x41545443, the mark of a record |
+    | 1, 2 | queryTile, kvTile |
+    | 3 to 6 | batch, heads, queryLen, kvLen |
+    | batch words | the logical end of the keys of each batch entry |
+    | 1 + 2 * ceil(kvLen / kvTile) words for each (b, h, n) | the number of runs, then the runs, then zeros |
+
+    A run is 2 * first + (full ? 1 : 0) and the end: kv tiles [first, end), all of one class; runs ascend, empty tiles
+    are in none, and two runs that meet differ in class. Memory: linear in the number of tiles, never in that of pairs.
+
+    | operand | shape | element type | unit |
+    |---|---|---|---|
+    | sizes: batch, heads, queryLen, kvLen | scalars | index | |
+    | captures of `masks` | see each attribute | | |
+    | kv_lengths | batch | i32, i64 or index | keys |
+    | outs | the words of the record | i32 | |
+
+    Edge cases: a size of 0 gives no runs. outs of another number of words, and kv_lengths outside of 0 to kvLen, end
+    the call with an error.
+
+    Constraints:
+    * (C1) a query tile is a power of two from 1 to 1024 and a kv tile 1 to 65536.
+    * (C2) masks and region as (C10), (C11) of `attn.attention`.
+    * (C3) all operands are tensors, or all are memrefs.
+    * (C4) constant sizes are in 0 to 2^30.
+    * (C5) kv_lengths is [batch].
+
+    Example (test/Dialect/Attn/ops-tiles.mlir):
+
+    ```mlir
+    %n = attn.tile_classes_size 64 x 120 sizes(%one, %one, %len, %len)
+    %o = tensor.empty(%n) : tensor<?xi32>
+    %classes = attn.classify_tiles 64 x 120 sizes(%one, %one, %len, %len) masks(document(%ids : tensor<?xi32>, %ids : tensor<?xi32>))
+        : outs(%o : tensor<?xi32>) -> tensor<?xi32>
+    ```
+
+    Source: the block masks of FlexAttention (arXiv:2412.05496, section 3.2), without a table of all blocks.
+  }];
+  let arguments = (ins
+    I64Attr:$queryTile, I64Attr:$kvTile, Index:$batch, Index:$heads, Index:$queryLen, Index:$kvLen,
+    Variadic<Attn_AnyShaped>:$maskCaptures, Optional<Attn_IndexShaped>:$kvLengths, Attn_TileClasses:$out,
+    OptionalAttr<ArrayAttr>:$masks);
+  let results = (outs Optional<AnyRankedTensor>:$result);
+  let regions = (region MaxSizedRegion<1>:$maskRegion);
+  let assemblyFormat = [{ $queryTile `x` $kvTile `sizes` `(` $batch `,` $heads `,` $queryLen `,` $kvLen `)`
+    (`masks` `` custom<NamedMasks>($masks, $maskCaptures, type($maskCaptures))^)?
+    (`where` `` custom<MaskRegion>($maskRegion)^)?
+    (`kv_lengths` `(` $kvLengths^ `:` type($kvLengths) `)`)?
+    attr-dict `:` `outs` `(` $out `:` type($out) `)` (`->` type($result)^)? }];
+  let extraClassDeclaration = [{
+    /// The sizes as far as they are constant, ShapedType::kDynamic where not.
+    ::attn::AttentionDims getDims();
+    static ::llvm::ArrayRef<::std::pair<unsigned, ::llvm::StringLiteral>> getRequiredSegments();
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Attn_TileClassesSizeOp : Attn_Op<"tile_classes_size", [Pure]> {
+  let summary = "number of words of a record of tile classes";
+  let description = [{
+    `7 + batch + batch * heads * ceil(queryLen / queryTile) * (1 + 2 * ceil(kvLen / kvTile))`, modulo 2^64: what
+    `attn.classify_tiles` of these sizes writes.
+
+    Constraints: (C1) a query tile is a power of two from 1 to 1024 and a kv tile 1 to 65536.
+
+    Example: test/Dialect/Attn/ops-tiles.mlir, `@size`.
+  }];
+  let arguments = (ins I64Attr:$queryTile, I64Attr:$kvTile, Index:$batch, Index:$heads, Index:$queryLen, Index:$kvLen);
+  let results = (outs Index:$size);
+  let assemblyFormat = [{ $queryTile `x` $kvTile `sizes` `(` $batch `,` $heads `,` $queryLen `,` $kvLen `)` attr-dict }];
   let hasVerifier = 1;
 }
 

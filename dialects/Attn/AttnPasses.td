@@ -8,11 +8,12 @@ include "mlir/Pass/PassBase.td"
 def ExpandNamedPass : Pass<"attn-expand-named"> {
   let summary = "Expand named masks and score functions into regions";
   let description = [{
-    Rewrites `scores(...)` and `masks(...)` of `attn.attention` and `attn.mask` into operations at the front of their
+    Rewrites `scores(...)` and `masks(...)` of `attn.attention`, `attn.mask` and `attn.classify_tiles` into operations at the front of their
     score and mask regions, so that everything after has one mechanism to deal with. Named scores come first, in
     written order, and the region goes on from their result; masks are anded with what the region yields. Sizes come
     from tensor.dim or memref.dim in front of the op, where all that depends on no index stands. Where the types do not
     settle that a captured operand has the full size (or is 1 where it may broadcast), a cf.assert checks it there.
+    `attn.tile_classes_size` becomes its formula.
 
     Precondition: verified ops. Postcondition: no op has `scores` or `masks`. Nothing is skipped; operations that the
     regions held before are left as they are.

@@ -34,6 +34,7 @@ def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp
     `attn.attention` on memrefs becomes scf.forall over (batch, head, query tile) around an scf.for over kv tiles of the
     `flash` steps (arXiv:2307.08691, algorithm 1). Layouts become views, sizes that only the run knows are checked in
     front of the loop (flash.require), captured loads whose indices are not proved in bounds are clamped.
+    `attn.classify_tiles` on memrefs becomes the parallel loop that writes its record.
 
     Precondition: memrefs, no named masks (attn-expand-named). Postcondition: no attn op; flash-verify-form holds.
     Example: test/Conversion/AttnToFlash/doc-example.mlir.

@@ -151,7 +151,8 @@ def Flash_StoreWeightsOp : Flash_Op<"store_weights", [MemoryEffects<[MemWrite]>,
   let hasVerifier = 1;
 }
 
-def Flash_ClassifyTileOp : Flash_Op<"classify_tile", [RecursiveMemoryEffects, MemoryEffects<[MemRead]>, SingleBlock]> {
+def Flash_ClassifyTileOp : Flash_Op<"classify_tile", [RecursiveMemoryEffects, MemoryEffects<[MemRead]>, SingleBlock,
+    Flash_ModRegions]> {
   let summary = "look at the mask of one tile";
   let description = [{
     `result` is 0 where the mask drops every key k < keys of every row r < rows of the tile (empty), 2 where it keeps them

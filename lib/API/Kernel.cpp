@@ -6,6 +6,7 @@
 #include "Arguments.h"
 #include "attn/Runtime.h"
 
+#include <chrono>
 #include <cstdio>
 
 using namespace attn;
@@ -55,6 +56,16 @@ static ErrorCode convertCode(int32_t code) {
   }
 }
 
+/// The runtime's callback: user is the RunReport.
+static void addLoop(void *user, const attn_rt_loop_profile *profile) {
+  LoopProfile loop{1e-9 * static_cast<double>(profile->wall_ns), profile->count, {}};
+  for (int64_t w = 0; w < profile->worker_count; ++w) {
+    const attn_rt_worker_profile &worker = profile->workers[w];
+    loop.workers.push_back({1e-9 * static_cast<double>(worker.busy_ns), worker.items, worker.kv_tiles});
+  }
+  static_cast<RunReport *>(user)->loops.push_back(std::move(loop));
+}
+
 Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::vector<MutableTensorView> &outputs,
                               const RunOptions &options) const {
   if (!options.status())
@@ -68,13 +79,24 @@ Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::ve
     return status.error();
 
   PackedArguments arguments(impl->signature, inputs, outputs);
-  attn_rt_call_options callOptions{options.pool().handle(), options.maxScratchBytes()};
+  RunReport report;
+  attn_rt_profiler profiler{&report, addLoop};
+  attn_rt_call_options callOptions{options.pool().handle(), options.maxScratchBytes(),
+                                   options.profile() ? &profiler : nullptr};
   attn_rt_call_result result;
+  auto start = std::chrono::steady_clock::now();
   if (attn_rt_call(&callOptions, impl->entry, arguments.pointers(), &result) != ATTN_RT_OK)
     return Error{convertCode(result.code), "@" + impl->signature.name + ": " + result.message,
                  impl->signature.location};
-  return RunReport{result.allocations,    result.allocated_bytes, result.scratch_bytes,
-                   result.parallel_loops, result.tiles,           result.kv_tiles};
+  if (options.profile())
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.allocations = result.allocations;
+  report.allocatedBytes = result.allocated_bytes;
+  report.scratchBytes = result.scratch_bytes;
+  report.parallelLoops = result.parallel_loops;
+  report.tiles = result.tiles;
+  report.kvTiles = result.kv_tiles;
+  return report;
 }
 
 const FunctionSignature &Kernel::signature() const { return impl->signature; }

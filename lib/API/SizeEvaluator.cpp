@@ -59,7 +59,34 @@ std::optional<int64_t> SizeEvaluator::valueOf(Value integer) const {
   }
   if (isa_and_nonnull<arith::IndexCastOp, arith::ExtSIOp>(op))
     return valueOf(op->getOperand(0));
+  if (auto size = dyn_cast_or_null<TileClassesSizeOp>(op))
+    return valueOfRecord(size);
   return op && op->getNumOperands() == 2 ? valueOfBinary(op) : std::nullopt;
+}
+
+std::optional<int64_t> SizeEvaluator::valueOfRecord(TileClassesSizeOp op) const {
+  SmallVector<int64_t> sizes;
+  for (Value operand : op->getOperands()) {
+    std::optional<int64_t> size = valueOf(operand);
+    if (!size)
+      return std::nullopt;
+    sizes.push_back(*size);
+  }
+  return countTileRecordWords(sizes, op.getQueryTile(), op.getKvTile());
+}
+
+std::optional<std::vector<int64_t>> SizeEvaluator::elementsOf(Value vector) const {
+  const Argument *argument = argumentOf(vector);
+  if (!argument || !argument->tensor().data)
+    return std::nullopt;
+  const TensorView &view = argument->tensor();
+  std::vector<int64_t> elements;
+  for (int64_t n = 0; n < view.sizes[0]; ++n) {
+    int64_t at = n * view.strides[0];
+    elements.push_back(view.dtype == DType::I32 ? static_cast<const int32_t *>(view.data)[at]
+                                                : static_cast<const int64_t *>(view.data)[at]);
+  }
+  return elements;
 }
 
 std::optional<int64_t> SizeEvaluator::valueOfBinary(Operation *op) const {

@@ -4,6 +4,7 @@
 #define ATTN_LIB_API_SIZEEVALUATOR_H
 
 #include "attn/API/Tensor.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <optional>
 
@@ -23,8 +24,12 @@ public:
   /// The value of an integer or index.
   std::optional<int64_t> valueOf(mlir::Value integer) const;
 
+  /// The elements of a vector of i32, i64 or index that is an input with data.
+  std::optional<std::vector<int64_t>> elementsOf(mlir::Value vector) const;
+
 private:
   std::optional<int64_t> valueOfBinary(mlir::Operation *op) const;
+  std::optional<int64_t> valueOfRecord(TileClassesSizeOp op) const;
   const Argument *argumentOf(mlir::Value value) const;
 
   mutable mlir::func::FuncOp function; // Ops are handles, whose methods are not const.

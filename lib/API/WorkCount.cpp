@@ -14,8 +14,8 @@ using namespace attn;
 namespace {
 
 struct AttentionSizes {
-  double batch, heads, headDim, valueDim;
-  int64_t queryLen, kvLen;
+  double heads, kvHeads, headDim, valueDim;
+  int64_t batch, queryLen, kvLen;
 };
 
 } // namespace
@@ -32,21 +32,34 @@ static std::optional<AttentionSizes> sizesOf(AttentionOp op, const SizeEvaluator
   auto heads = letterSize(evaluator, op.getQuery(), op.getQueryMap(), kHeadDim);
   auto queryLen = letterSize(evaluator, op.getQuery(), op.getQueryMap(), kLengthDim);
   auto headDim = letterSize(evaluator, op.getQuery(), op.getQueryMap(), kFeatureDim);
+  auto kvHeads = letterSize(evaluator, op.getKey(), op.getKeyMap(), kHeadDim);
   auto kvLen = letterSize(evaluator, op.getKey(), op.getKeyMap(), kLengthDim);
   auto valueDim = letterSize(evaluator, op.getValue(), op.getValueMap(), kFeatureDim);
-  if (!batch || !heads || !queryLen || !headDim || !kvLen || !valueDim)
+  if (!batch || !heads || !kvHeads || !queryLen || !headDim || !kvLen || !valueDim)
     return std::nullopt;
-  return AttentionSizes{double(*batch), double(*heads), double(*headDim), double(*valueDim), *queryLen, *kvLen};
+  return AttentionSizes{double(*heads), double(*kvHeads), double(*headDim), double(*valueDim), *batch, *queryLen,
+                        *kvLen};
 }
 
-/// (query, key) pairs of one head that the causal and window masks keep.
-static double countKept(AttentionOp op, const AttentionSizes &sizes) {
-  auto offsetOf = [&](Diagonal diagonal) {
-    return diagonal == Diagonal::BottomRight ? sizes.kvLen - sizes.queryLen : 0;
-  };
+namespace {
+
+/// What the causal and window masks leave of one head.
+struct Kept {
+  /// (query, key) pairs.
   double pairs = 0;
-  for (int64_t row = 0; row < sizes.queryLen; ++row) {
-    int64_t first = 0, last = sizes.kvLen - 1;
+  /// Keys from the first to the last that any query sees.
+  int64_t keys = 0;
+};
+
+} // namespace
+
+/// kvLen: the logical end of the keys.
+static Kept countKept(AttentionOp op, int64_t queryLen, int64_t kvLen) {
+  auto offsetOf = [&](Diagonal diagonal) { return diagonal == Diagonal::BottomRight ? kvLen - queryLen : 0; };
+  Kept kept;
+  int64_t firstOfAll = kvLen, lastOfAll = -1;
+  for (int64_t row = 0; row < queryLen; ++row) {
+    int64_t first = 0, last = kvLen - 1;
     for (mlir::Attribute mask : op.getMasks().value_or(mlir::ArrayAttr::get(op.getContext(), {}))) {
       if (auto causal = llvm::dyn_cast<CausalAttr>(mask))
         last = std::min(last, row + offsetOf(causal.getDiagonal()));
@@ -56,9 +69,45 @@ static double countKept(AttentionOp op, const AttentionSizes &sizes) {
       if (window && window.getRight() >= 0)
         last = std::min(last, row + offsetOf(window.getDiagonal()) + window.getRight());
     }
-    pairs += std::max<int64_t>(0, last - first + 1);
+    if (first > last)
+      continue;
+    kept.pairs += double(last - first + 1);
+    firstOfAll = std::min(firstOfAll, first);
+    lastOfAll = std::max(lastOfAll, last);
   }
-  return pairs;
+  kept.keys = std::max<int64_t>(0, lastOfAll - firstOfAll + 1);
+  return kept;
+}
+
+/// The logical end of the keys of each batch entry: kv_lengths where they are data of an input, else kvLen.
+static std::vector<int64_t> keyEnds(AttentionOp op, const AttentionSizes &sizes, const SizeEvaluator &evaluator) {
+  std::vector<int64_t> ends(sizes.batch, sizes.kvLen);
+  if (!op.getKvLengths())
+    return ends;
+  std::vector<int64_t> lengths = evaluator.elementsOf(op.getKvLengths()).value_or(ends);
+  for (size_t b = 0; b < ends.size() && b < lengths.size(); ++b)
+    ends[b] = std::clamp<int64_t>(lengths[b], 0, sizes.kvLen);
+  return ends;
+}
+
+static double bytesOfElement(mlir::Value tensor) {
+  return mlir::getElementTypeOrSelf(tensor.getType()).getIntOrFloatBitWidth() / 8.0;
+}
+
+/// Adds the work of one attention.
+static void addWork(WorkCount &count, AttentionOp op, const AttentionSizes &sizes, const std::vector<int64_t> &ends) {
+  double perPair = 2 * sizes.heads * (sizes.headDim + sizes.valueDim), queries = double(sizes.queryLen);
+  double perKey =
+      sizes.kvHeads * (sizes.headDim * bytesOfElement(op.getKey()) + sizes.valueDim * bytesOfElement(op.getValue()));
+  double perQuery =
+      sizes.heads * (sizes.headDim * bytesOfElement(op.getQuery()) + sizes.valueDim * bytesOfElement(op.getOut()));
+  for (int64_t end : ends) {
+    Kept kept = countKept(op, sizes.queryLen, end);
+    count.total += perPair * queries * double(sizes.kvLen);
+    count.kept += perPair * kept.pairs;
+    count.bytes += perKey * double(kept.keys) + perQuery * queries;
+  }
+  ++count.attentions;
 }
 
 static Error unsupported(mlir::Operation *op, const std::string &why) {
@@ -81,10 +130,7 @@ static Result<WorkCount> countAttentions(mlir::func::FuncOp function, const Size
       status = unsupported(op, "the sizes of this attention do not follow from those of the inputs");
     if (!status)
       return;
-    double perPair = 2 * sizes->batch * sizes->heads * (sizes->headDim + sizes->valueDim);
-    count.total += perPair * double(sizes->queryLen) * double(sizes->kvLen);
-    count.kept += perPair * countKept(attention, *sizes);
-    ++count.attentions;
+    addWork(count, attention, *sizes, keyEnds(attention, *sizes, evaluator));
   });
   if (!status)
     return status.error();

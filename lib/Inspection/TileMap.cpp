@@ -128,7 +128,7 @@ namespace {
 class Mapper {
 public:
   Mapper(AttentionOp op, const MaskSizes &sizes, const TileMapInputs &inputs)
-      : op(op), sizes(sizes), inputs(inputs), ranges(analyze()), plan(planMask(op, ranges)),
+      : op(op), sizes(sizes), inputs(inputs), ranges(analyze()), plan(planMask(op, ranges, /*skipTiles=*/true)),
         program(op, ranges, sizes, inputs) {}
 
   FailureOr<AttentionTileMap> run();

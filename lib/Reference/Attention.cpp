@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NamedMods.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "TileClasses.h"
 #include <array>
 #include <cmath>
 
@@ -23,7 +23,7 @@ struct AttentionPlan {
   Type inputType, outType, scoreType;
   AffineMap queryMap, keyMap, valueMap, outMap;
   unsigned query, key, value, scale, out;
-  std::optional<unsigned> sink, kvLengths, lse, weights;
+  std::optional<unsigned> sink, kvLengths, tiles, lse, weights;
   SmallVector<NamedMod> scores;
   std::optional<Body> scoreRegion;
   Masks masks;
@@ -148,6 +148,8 @@ template <typename T> bool AttentionRun<T>::bindLengths() {
 
 template <typename T> bool AttentionRun<T>::bindMods() {
   const int64_t full[] = {sizes.batch, sizes.heads, sizes.queryLen, sizes.kvLen};
+  if (plan.tiles && !checkRecord(frame, plan.op, *frame.tensors[*plan.tiles], full, lengths))
+    return false;
   std::optional<SmallVector<MaskFunction>> bound = plan.masks.bind(frame, plan.op, full);
   if (!bound)
     return false;
@@ -375,6 +377,7 @@ FailureOr<Step> attn::reference::compileAttention(Compiler &compiler, Operation 
                      compiler.tensor(op.getOut()),
                      optional(op.getSink()),
                      optional(op.getKvLengths()),
+                     optional(op.getTiles()),
                      optional(op.getLse()),
                      optional(op.getWeights()),
                      std::move(*scores),

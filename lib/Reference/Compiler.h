@@ -80,6 +80,9 @@ mlir::FailureOr<Step> compileAttention(Compiler &compiler, mlir::Operation &op);
 /// attn.matmul, attn.mask, attn.softmax.
 mlir::FailureOr<Step> compileUnfused(Compiler &compiler, mlir::Operation &op);
 
+/// attn.classify_tiles, attn.tile_classes_size.
+mlir::FailureOr<Step> compileTileClasses(Compiler &compiler, mlir::Operation &op);
+
 /// Softmax over one axis of `input` into `result`, of the same shape. An all -inf row gives 0, or NaN without `guard`.
 /// In f64, or in f32 and rounded to the type of `result`.
 void softmax(const Tensor &input, int64_t axis, bool guard, bool inF32, Tensor &result);

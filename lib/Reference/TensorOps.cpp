@@ -174,6 +174,23 @@ static Step compileFromElements(Compiler &compiler, tensor::FromElementsOp op) {
   };
 }
 
+/// Sets each element to what the body yields for its index. False (with an error) if that fails.
+static bool fillByBody(Frame &frame, Operation *op, const Body &body, Tensor &tensor) {
+  int64_t cost = 1 + body.program.steps.size();
+  if (!frame.charge(op, tensor.size() * cost))
+    return false;
+  SmallVector<int64_t> index(tensor.rank(), 0);
+  for (Scalar &element : tensor.data) {
+    for (auto [slot, position] : llvm::zip_equal(body.arguments, index))
+      frame.scalars[slot.index].integer = position;
+    if (!body.program.run(frame))
+      return false;
+    element = frame.scalars[body.yields.front().index];
+    nextIndex(index, tensor.shape);
+  }
+  return true;
+}
+
 static FailureOr<Step> compileGenerate(Compiler &compiler, tensor::GenerateOp op) {
   FailureOr<Body> body = compiler.compileBlock(op.getBody().front());
   if (failed(body))
@@ -182,18 +199,8 @@ static FailureOr<Step> compileGenerate(Compiler &compiler, tensor::GenerateOp op
                sizes = getSizes(compiler, op.getType(), op.getDynamicExtents()),
                d = compiler.tensor(op.getResult())](Frame &frame) {
     auto result = frame.allocate(operation, type, evaluateAll(frame, sizes));
-    int64_t cost = 1 + body.program.steps.size();
-    if (!result || !frame.charge(operation, result->size() * cost))
+    if (!result || !fillByBody(frame, operation, body, *result))
       return false;
-    SmallVector<int64_t> index(result->rank(), 0);
-    for (Scalar &element : result->data) {
-      for (auto [slot, position] : llvm::zip_equal(body.arguments, index))
-        frame.scalars[slot.index].integer = position;
-      if (!body.program.run(frame))
-        return false;
-      element = frame.scalars[body.yields.front().index];
-      nextIndex(index, result->shape);
-    }
     frame.tensors[d] = std::move(result);
     return true;
   });
@@ -350,18 +357,8 @@ static FailureOr<Step> compilePad(Compiler &compiler, tensor::PadOp op) {
     SmallVector<int64_t> offsets = evaluateAll(frame, low), strides(offsets.size(), 1);
     auto shape = getPaddedShape(frame, operation, tensor.shape, offsets, evaluateAll(frame, high));
     auto result = shape ? frame.allocate(operation, tensor.elementType, *shape) : nullptr;
-    int64_t cost = 1 + body.program.steps.size();
-    if (!result || !frame.charge(operation, result->size() * cost))
+    if (!result || !fillByBody(frame, operation, body, *result))
       return false;
-    SmallVector<int64_t> index(shape->size(), 0);
-    for (Scalar &element : result->data) {
-      for (auto [slot, position] : llvm::zip_equal(body.arguments, index))
-        frame.scalars[slot.index].integer = position;
-      if (!body.program.run(frame))
-        return false;
-      element = frame.scalars[body.yields.front().index];
-      nextIndex(index, *shape);
-    }
     forEachInRegion(*shape, offsets, tensor.shape, strides,
                     [&](int64_t k, int64_t position) { result->data[position] = tensor.data[k]; });
     frame.tensors[d] = std::move(result);

@@ -85,6 +85,7 @@ int32_t attn_rt_call(const attn_rt_call_options *options, void (*function)(void 
   if (options) {
     call.pool = options->pool;
     call.maxScratchBytes = options->max_scratch_bytes;
+    call.profiler = options->profiler;
   }
   if (!function)
     call.error.set(ATTN_RT_INVALID_ARGUMENT, "attn_rt_call expects a function, but got NULL", 0, 0);
@@ -108,8 +109,11 @@ int32_t attn_rt_call(const attn_rt_call_options *options, void (*function)(void 
 }
 
 void attn_rt_count_kv_tiles(int64_t count) {
-  if (Call *call = currentThread().call)
-    call->kvTiles.fetch_add(count, std::memory_order_relaxed);
+  Thread &thread = currentThread();
+  if (thread.call)
+    thread.call->kvTiles.fetch_add(count, std::memory_order_relaxed);
+  if (thread.worker)
+    thread.worker->done.kv_tiles += count;
 }
 
 void attn_rt_fail(const char *message, int64_t a, int64_t b) {

@@ -55,6 +55,8 @@ struct Call {
   attn_rt_pool *pool = nullptr;
   /// 0: no limit.
   int64_t maxScratchBytes = 0;
+  /// May be null.
+  const attn_rt_profiler *profiler = nullptr;
 
   /// Where failing outside a parallel body goes, after setting `error`.
   std::jmp_buf escape;
@@ -85,6 +87,8 @@ struct Worker {
   std::jmp_buf escape;
   Loop *loop = nullptr;
   int64_t item = 0;
+  /// What it has done in the loop; busy_ns is set at the end.
+  attn_rt_worker_profile done = {};
   /// Scratch in bytes over all workers, enclosing loops included.
   int64_t scratchBytes = 0;
 };

@@ -10,6 +10,9 @@
 #include "FloatEnvironment.h"
 #include "Internal.h"
 
+#include <chrono>
+#include <new>
+
 using namespace attn::runtime;
 
 using Body = void (*)(void *context, int64_t begin, int64_t end, void *scratch);
@@ -25,6 +28,8 @@ struct attn::runtime::Loop {
   int64_t stride;
   /// Bytes over all workers.
   int64_t scratchBytes;
+  /// One for each worker, or null: nothing is measured.
+  attn_rt_worker_profile *profiles;
 
   /// The next item; on a line of its own, since every item writes it.
   alignas(minAlignment) std::atomic<int64_t> next{0};
@@ -56,8 +61,14 @@ static void runItems(Loop &loop, Worker &worker, void *scratch) {
     if (item >= loop.count)
       return;
     worker.item = item;
+    ++worker.done.items;
     loop.body(loop.context, item, item + 1, scratch);
   }
+}
+
+static int64_t nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 /// One worker, on whatever thread the pool chose.
@@ -71,11 +82,16 @@ static void runWorker(void *context, int64_t index) {
   Thread &thread = currentThread();
   Thread outer = thread;
   thread = {loop.call, &worker, /*insideBody=*/true};
+  int64_t start = loop.profiles ? nanoseconds() : 0;
   {
     DefaultFloatEnvironment environment;
     runItems(loop, worker, loop.scratch ? loop.scratch + index * loop.stride : nullptr);
   }
   thread = outer;
+  if (loop.profiles) {
+    worker.done.busy_ns = nanoseconds() - start;
+    loop.profiles[index] = worker.done;
+  }
   loop.finishedWorkers.fetch_add(1, std::memory_order_release);
 }
 
@@ -134,6 +150,24 @@ static bool reserveScratch(Call &call, int64_t bytes, int64_t workers, ScratchSi
   return false;
 }
 
+/// Runs the loop's workers and tells the profiler, if there is one.
+static void runWorkers(Loop &loop, attn_rt_pool *pool) {
+  const attn_rt_profiler *profiler = loop.call->profiler;
+  // Without memory there is no profile.
+  if (profiler)
+    loop.profiles = new (std::nothrow) attn_rt_worker_profile[loop.workers]();
+  int64_t start = loop.profiles ? nanoseconds() : 0;
+  if (loop.workers == 1)
+    runWorker(&loop, 0);
+  else
+    pool->run(loop.workers, runWorker, &loop);
+  if (loop.profiles && !loop.failed.load(std::memory_order_relaxed)) {
+    attn_rt_loop_profile profile = {loop.count, nanoseconds() - start, loop.workers, loop.profiles};
+    profiler->loop(profiler->user, &profile);
+  }
+  delete[] loop.profiles;
+}
+
 /// A loop on the call's pool; false sets the call's error.
 static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count, int64_t scratchBytes, Body body, void *context) {
   int64_t workers = attn_rt_pool_threads(pool);
@@ -153,10 +187,8 @@ static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count, int64_t s
   loop.scratch = sizes.loop > 0 ? static_cast<char *>(call.scratch.base) : nullptr;
   loop.stride = sizes.stride;
   loop.scratchBytes = sizes.total;
-  if (workers == 1)
-    runWorker(&loop, 0);
-  else
-    pool->run(workers, runWorker, &loop);
+  loop.profiles = nullptr;
+  runWorkers(loop, pool);
 
   int64_t finished = loop.finishedWorkers.load(std::memory_order_acquire);
   if (finished != workers)

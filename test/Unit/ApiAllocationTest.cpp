@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionText.h"
 #include "attn/attn.h"
 
 #include <atomic>
@@ -48,30 +49,12 @@ void free(void *pointer) { __libc_free(pointer); }
 
 namespace {
 
-constexpr const char *attention = R"(
-func.func @biased(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, %v: tensor<?x?x?x?xf32>, %bias: tensor<?x?xf32>)
-    -> tensor<?x?x?x?xf32> {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %scale = arith.constant 0.25 : f32
-  %batch = tensor.dim %q, %c0 : tensor<?x?x?x?xf32>
-  %heads = tensor.dim %q, %c1 : tensor<?x?x?x?xf32>
-  %queries = tensor.dim %q, %c2 : tensor<?x?x?x?xf32>
-  %size = tensor.dim %v, %c3 : tensor<?x?x?x?xf32>
-  %init = tensor.empty(%batch, %heads, %queries, %size) : tensor<?x?x?x?xf32>
-  %out = attn.attention %q, %k, %v scale(%scale) masks(causal<bottom_right>)
-      score(%s, %b, %h, %i, %j) {
-        %x = tensor.extract %bias[%i, %j] : tensor<?x?xf32>
-        %y = arith.addf %s, %x : f32
-        attn.yield %y : f32
-      }
-      : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>
-        outs(%init : tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
-  return %out : tensor<?x?x?x?xf32>
-}
-)";
+constexpr const char *clauses = R"(masks(causal<bottom_right>)
+  score(%s, %b, %h, %i, %j) {
+    %x = tensor.extract %bias[%i, %j] : tensor<?x?xf32>
+    %y = arith.addf %s, %x : f32
+    attn.yield %y : f32
+  })";
 
 struct Counts {
   int64_t process = 0;
@@ -95,7 +78,7 @@ Counts count(const Kernel &kernel, int64_t length, const RunOptions &options) {
 }
 
 Kernel compileKernel() {
-  Result<Module> module = Module::parse(attention);
+  Result<Module> module = Module::parse(dynamicAttention({clauses, "%bias: tensor<?x?xf32>", "0.25"}));
   EXPECT_TRUE(module) << module.error().str();
   Result<Kernel> kernel = module->compile();
   EXPECT_TRUE(kernel) << kernel.error().str();

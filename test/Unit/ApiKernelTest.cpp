@@ -425,7 +425,38 @@ TEST(Work, counts_what_masks_keep) {
   // Rows see 3, 4, 5, 6, 7 of 7 keys: 25 of 35 pairs a head; 2 * (8 + 8) operations a pair, 3 * 4 heads.
   EXPECT_EQ(work->total, 35 * 32 * 12);
   EXPECT_EQ(work->kept, 25 * 32 * 12);
+  // 4 heads x 5 queries x (8 + 8) of query and output, 2 kv heads x 7 keys x (8 + 8) of key and value; 3 x 4 bytes.
+  EXPECT_EQ(work->bytes, (4 * 5 * 16 + 2 * 7 * 16) * 3 * 4);
   EXPECT_EQ(work->attentions, 1);
   EXPECT_EQ(*module.resultSizes("causal", inputs), (std::vector<std::vector<int64_t>>{{3, 4, 5, 8}}));
   EXPECT_FALSE(module.resultSizes("causal", {inputs[0]}));
+}
+
+TEST(Work, counts_lengths_where_they_are_data) {
+  Module module = parse(R"(
+    func.func @padded(%q: tensor<3x2x5x4xf32>, %k: tensor<3x2x7x4xf32>, %v: tensor<3x2x7x6xf32>, %n: tensor<3xi32>)
+        -> tensor<3x2x5x6xf32> {
+      %scale = arith.constant 0.5 : f32
+      %init = tensor.empty() : tensor<3x2x5x6xf32>
+      %out = attn.attention %q, %k, %v scale(%scale) masks(window<left = 1, right = 0, top_left>)
+          kv_lengths(%n : tensor<3xi32>) : tensor<3x2x5x4xf32>, tensor<3x2x7x4xf32>, tensor<3x2x7x6xf32>
+          outs(%init : tensor<3x2x5x6xf32>) -> tensor<3x2x5x6xf32>
+      return %out : tensor<3x2x5x6xf32>
+    })");
+  auto view = [](const void *data, DType dtype, std::vector<int64_t> sizes) {
+    std::vector<int64_t> strides = rowMajorStrides(sizes);
+    return Argument(TensorView{data, dtype, std::move(sizes), std::move(strides), -1});
+  };
+  std::vector<int32_t> lengths{0, 3, 7};
+  std::vector<Argument> inputs{view(nullptr, DType::F32, {3, 2, 5, 4}), view(nullptr, DType::F32, {3, 2, 7, 4}),
+                               view(nullptr, DType::F32, {3, 2, 7, 6}), view(lengths.data(), DType::I32, {3})};
+  auto work = module.countWork("padded", inputs);
+  ASSERT_TRUE(work) << work.error().str();
+  // Rows keep nothing of length 0, then 1 + 2 + 2 + 1 (key 2 of row 3) and 1 + 2 + 2 + 2 + 2; 2 heads, 20 a pair.
+  EXPECT_EQ(work->kept, (6 + 9) * 2 * 20);
+  EXPECT_EQ(work->total, 3 * 35 * 2 * 20);
+  // Keys 0 to 2 and 0 to 4 are seen: 2 heads x (8 keys + 3 x 5 queries) x 10 elements of 4 bytes.
+  EXPECT_EQ(work->bytes, 2 * (3 + 5 + 15) * 10 * 4);
+  inputs[3] = view(nullptr, DType::I32, {3});
+  EXPECT_EQ(module.countWork("padded", inputs)->kept, 3 * 9 * 2 * 20);
 }

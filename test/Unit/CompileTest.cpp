@@ -1,28 +1,17 @@
 //===- CompileTest.cpp - from a graph to values, through the JIT --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/Compile.h"
-#include "attn/Runtime.h"
-#include "mlir/Parser/Parser.h"
-
-#include "gtest/gtest.h"
+#include "AttentionText.h"
+#include "JitTestUtil.h"
 
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
 using namespace attn;
+using namespace jit_test;
 
 namespace {
-
-/// MLIR's descriptor of a strided memref, as the C interface has it.
-template <typename T, int Rank> struct Buffer {
-  T *allocated;
-  T *aligned;
-  int64_t offset;
-  int64_t sizes[Rank ? Rank : 1];
-  int64_t strides[Rank ? Rank : 1];
-};
 
 template <typename T> struct Scalar {
   T *allocated;
@@ -32,55 +21,6 @@ template <typename T> struct Scalar {
 
 Buffer<float, 2> matrix(float *data, int64_t rows, int64_t columns, int64_t stride = 0, int64_t offset = 0) {
   return {data, data, offset, {rows, columns}, {stride ? stride : columns, 1}};
-}
-
-Buffer<float, 1> vector(std::vector<float> &data) {
-  return {data.data(), data.data(), 0, {static_cast<int64_t>(data.size())}, {1}};
-}
-
-struct Compiled {
-  std::unique_ptr<mlir::MLIRContext> context;
-  std::unique_ptr<Jit> jit;
-  std::string error;
-  std::vector<StageLap> times;
-
-  EntryPoint entry(llvm::StringRef name) const {
-    llvm::Expected<EntryPoint> entry = jit->lookup(name);
-    if (entry)
-      return *entry;
-    ADD_FAILURE() << llvm::toString(entry.takeError());
-    return nullptr;
-  }
-};
-
-Compiled compile(llvm::StringRef source, PipelineOptions pipeline = {}) {
-  Compiled compiled;
-  mlir::DialectRegistry registry;
-  registerCompiler(registry);
-  compiled.context = std::make_unique<mlir::MLIRContext>(registry);
-  // Errors come back in the llvm::Error; without this they are printed as well.
-  compiled.context->getDiagEngine().registerHandler([](mlir::Diagnostic &) { return mlir::success(); });
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(source, compiled.context.get());
-  if (!module) {
-    compiled.error = "the source has a syntax error";
-    return compiled;
-  }
-  CodeOptions options;
-  options.pipeline = pipeline;
-  options.verifyPasses = true;
-  llvm::Expected<std::unique_ptr<Jit>> jit = compileToJit(*module, options, &compiled.times);
-  if (jit)
-    compiled.jit = std::move(*jit);
-  else
-    compiled.error = llvm::toString(jit.takeError());
-  return compiled;
-}
-
-attn_rt_call_result call(EntryPoint entry, std::vector<void *> arguments, attn_rt_pool *pool = nullptr) {
-  attn_rt_call_options options = {pool, 0};
-  attn_rt_call_result result;
-  attn_rt_call(&options, entry, arguments.data(), &result);
-  return result;
 }
 
 /// r = a + s * b, element by element; a and s are returned, too.
@@ -344,10 +284,7 @@ TEST(Compile, Bf16NeedsNoLibraryAndRoundsToNearestEven) {
     bitsB.push_back(toBf16(b[k]));
     expected.push_back(toBf16(sums[k]));
   }
-  auto view = [](std::vector<uint16_t> &data) {
-    return Buffer<uint16_t, 1>{data.data(), data.data(), 0, {static_cast<int64_t>(data.size())}, {1}};
-  };
-  auto ma = view(bitsA), mb = view(bitsB), mr = view(r);
+  auto ma = vector(bitsA), mb = vector(bitsB), mr = vector(r);
   attn_rt_call_result result = call(compiled.entry("sum"), {&ma, &mb, &mr});
   ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
   EXPECT_EQ(r, expected);
@@ -399,27 +336,13 @@ TEST(Compile, RecursiveFunction) {
 
 TEST(Compile, AttentionWithMaskAndOnesAsValues) {
   // With ones as values a row is 1 where a key is kept, and exactly 0 where none is: queries below 2 keep nothing.
-  Compiled compiled = compile(R"(
-    func.func @attention(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, %v: tensor<?x?x?x?xf32>, %scale: f32)
-        -> tensor<?x?x?x?xf32> {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %c2 = arith.constant 2 : index
-      %c3 = arith.constant 3 : index
-      %b = tensor.dim %q, %c0 : tensor<?x?x?x?xf32>
-      %h = tensor.dim %q, %c1 : tensor<?x?x?x?xf32>
-      %n = tensor.dim %q, %c2 : tensor<?x?x?x?xf32>
-      %e = tensor.dim %v, %c3 : tensor<?x?x?x?xf32>
-      %init = tensor.empty(%b, %h, %n, %e) : tensor<?x?x?x?xf32>
-      %out = attn.attention %q, %k, %v scale(%scale) where(%bb, %hh, %i, %j) {
-        %two = arith.constant 2 : index
-        %end = arith.subi %i, %two : index
-        %keep = arith.cmpi sle, %j, %end : index
-        attn.yield %keep : i1
-      } : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32> outs(%init : tensor<?x?x?x?xf32>)
-        -> tensor<?x?x?x?xf32>
-      return %out : tensor<?x?x?x?xf32>
-    })");
+  Compiled compiled = compile(dynamicAttention({R"(where(%b, %h, %i, %j) {
+    %two = arith.constant 2 : index
+    %end = arith.subi %i, %two : index
+    %keep = arith.cmpi sle, %j, %end : index
+    attn.yield %keep : i1
+  })",
+                                                /*arguments=*/"", "0.5"}));
   ASSERT_TRUE(compiled.jit) << compiled.error;
   for (auto [batch, heads, queries, keys, size, width] :
        {std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>(2, 3, 70, 150, 9, 5),
@@ -435,10 +358,9 @@ TEST(Compile, AttentionWithMaskAndOnesAsValues) {
       q[n] = std::sin(0.7f * n);
     for (size_t n = 0; n < k.size(); ++n)
       k[n] = std::cos(0.3f * n);
-    float scale = 0.5f;
     auto mq = view(q, batch, heads, queries, size), mk = view(k, batch, heads, keys, size);
     auto mv = view(v, batch, heads, keys, width), mr = view(r, batch, heads, queries, width);
-    attn_rt_call_result result = call(compiled.entry("attention"), {&mq, &mk, &mv, &scale, &mr});
+    attn_rt_call_result result = call(compiled.entry("f"), {&mq, &mk, &mv, &mr});
     ASSERT_EQ(result.code, ATTN_RT_OK) << result.message;
     EXPECT_EQ(result.allocations, 0);
     for (size_t n = 0; n < r.size(); ++n) {

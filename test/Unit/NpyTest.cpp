@@ -1,8 +1,8 @@
 //===- NpyTest.cpp - NumPy's array files and generated data ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "tools/attn-run/Npy.h"
-#include "tools/attn-run/Generate.h"
+#include "tools/support/Npy.h"
+#include "tools/support/Generate.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -216,6 +216,7 @@ TEST(Fill, parses) {
   EXPECT_EQ(parseFill("value:-0.5")->low, -0.5);
   EXPECT_EQ(parseFill("value:-inf")->low, -INFINITY);
   EXPECT_EQ(parseFill("range:-2:5")->high, 5);
+  EXPECT_EQ(parseFill("list:1:-2.5")->list, (std::vector<double>{1, -2.5}));
   for (const char *wrong : {"", "normals", "value:", "value:1x", "range:5", "range:5:2", "range:0:inf", "range:a:b"})
     EXPECT_FALSE(parseFill(wrong)) << wrong;
 }
@@ -267,11 +268,15 @@ TEST(Fill, formulas) {
     ++seen[lengths->integer(i) - 3];
   }
   EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
+  ASSERT_TRUE(fillArray(*lengths, *parseFill("list:5:0:7"), 1, 0));
+  for (int64_t i = 0; i < 200; ++i)
+    EXPECT_EQ(lengths->integer(i), i % 3 == 0 ? 5 : i % 3 == 1 ? 0 : 7);
 }
 
 TEST(Fill, integers_refuse_what_they_cannot_hold) {
   auto lengths = Array::create(DType::I8, {300});
-  for (const char *wrong : {"uniform", "normal", "value:128", "value:0.5", "value:nan", "range:-129:0", "iota"})
+  for (const char *wrong :
+       {"uniform", "normal", "value:128", "value:0.5", "value:nan", "range:-129:0", "list:1:128", "iota"})
     EXPECT_FALSE(fillArray(*lengths, *parseFill(wrong), 1, 0)) << wrong;
   EXPECT_TRUE(fillArray(*lengths, *parseFill("range:-128:127"), 1, 0));
   auto bits = Array::create(DType::I1, {300});

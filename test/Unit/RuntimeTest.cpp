@@ -32,7 +32,7 @@ Pool makePool(int64_t threads) { return Pool(attn_rt_pool_create(threads)); }
 
 /// Runs function({argument}).
 attn_rt_call_result call(attn_rt_pool *pool, Function function, void *argument = nullptr, int64_t maxScratch = 0) {
-  attn_rt_call_options options = {pool, maxScratch};
+  attn_rt_call_options options = {pool, maxScratch, nullptr};
   attn_rt_call_result result;
   void *arguments[] = {argument};
   int32_t code = attn_rt_call(&options, function, arguments, &result);
@@ -640,6 +640,70 @@ TEST(RuntimeIdentity, ListsTheSymbolsOfGeneratedCode) {
     }
   }
   EXPECT_STREQ(attn_rt_version(), "0.1.0");
+}
+
+//===----------------------------------------------------------------------===//
+// Profiles
+//===----------------------------------------------------------------------===//
+
+struct RecordedLoop {
+  int64_t count, wall;
+  std::vector<attn_rt_worker_profile> workers;
+};
+
+void recordLoop(void *user, const attn_rt_loop_profile *profile) {
+  static_cast<std::vector<RecordedLoop> *>(user)->push_back(
+      {profile->count, profile->wall_ns, {profile->workers, profile->workers + profile->worker_count}});
+}
+
+/// Two loops of 40 and 3 items; each item of the first counts its number of kv tiles and runs a nested loop.
+void countingFunction(void **) {
+  auto nothing = [](void *, int64_t, int64_t, void *) {};
+  attn_rt_parallel_for(
+      40, 0,
+      [](void *context, int64_t item, int64_t, void *) {
+        attn_rt_count_kv_tiles(item);
+        attn_rt_parallel_for(5, 0, reinterpret_cast<void (*)(void *, int64_t, int64_t, void *)>(context), nullptr);
+      },
+      reinterpret_cast<void *>(+nothing));
+  attn_rt_parallel_for(3, 0, nothing, nullptr);
+  attn_rt_parallel_for(0, 0, nothing, nullptr);
+}
+
+TEST(RuntimeProfile, TellsWhatEachWorkerDid) {
+  Pool pool = makePool(4);
+  std::vector<RecordedLoop> loops;
+  attn_rt_profiler profiler = {&loops, recordLoop};
+  attn_rt_call_options options = {pool.get(), 0, &profiler};
+  ASSERT_EQ(attn_rt_call(&options, countingFunction, nullptr, nullptr), ATTN_RT_OK);
+  ASSERT_EQ(loops.size(), 2u) << "nested and empty loops are none";
+  EXPECT_EQ(loops[0].workers.size(), 4u);
+  EXPECT_EQ(loops[1].workers.size(), 3u);
+  int64_t expectedItems[] = {40, 3}, expectedTiles[] = {40 * 39 / 2, 0};
+  for (int n = 0; n < 2; ++n) {
+    int64_t items = 0, kvTiles = 0;
+    for (const attn_rt_worker_profile &worker : loops[n].workers) {
+      items += worker.items;
+      kvTiles += worker.kv_tiles;
+      EXPECT_GE(worker.busy_ns, 0);
+      EXPECT_LE(worker.busy_ns, loops[n].wall);
+    }
+    EXPECT_EQ(loops[n].count, expectedItems[n]);
+    EXPECT_EQ(items, expectedItems[n]);
+    EXPECT_EQ(kvTiles, expectedTiles[n]);
+  }
+}
+
+TEST(RuntimeProfile, LeavesOutLoopsThatFail) {
+  Pool pool = makePool(2);
+  std::vector<RecordedLoop> loops;
+  attn_rt_profiler profiler = {&loops, recordLoop};
+  attn_rt_call_options options = {pool.get(), 0, &profiler};
+  auto failing = [](void **) {
+    attn_rt_parallel_for(2, 0, [](void *, int64_t, int64_t, void *) { attn_rt_fail("no", 0, 0); }, nullptr);
+  };
+  EXPECT_EQ(attn_rt_call(&options, failing, nullptr, nullptr), ATTN_RT_INVALID_ARGUMENT);
+  EXPECT_TRUE(loops.empty());
 }
 
 } // namespace

@@ -7,10 +7,9 @@
 
 namespace attn::tool {
 
-/// Warms up (two runs), then times `repeat` runs, with a measurement of one thread's multiply-add peak after each, and
-/// prints the kernel's description, time, work, speed and the share of the peak: GFLOP/s over (median peak * threads).
-/// Work counts the (query, key) pairs that causal and window masks keep, and all for other masks. The peak is that of
-/// f32, of f64 where the first floating-point input is f64.
+/// Warms up (two runs), then times `repeat` runs, with a measurement of the multiply-add peak of the same threads after
+/// each, and prints the kernel's description, time, work, speed and the share of the median peak. Work is what
+/// Module::countWork counts. The peak is that of f32, of f64 where the first floating-point input is f64.
 Status runBench(const Module &module, const Kernel &kernel, const RunOptions &options, const Inputs &inputs,
                 const std::vector<MutableTensorView> &outputs, int64_t repeat);
 

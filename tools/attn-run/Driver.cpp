@@ -4,7 +4,7 @@
 #include "Driver.h"
 
 #include "Bench.h"
-#include "Data.h"
+#include "Profile.h"
 
 #include <cstdio>
 
@@ -12,13 +12,6 @@ using namespace attn;
 using namespace attn::tool;
 
 static std::string resultName(size_t index) { return "result " + std::to_string(index); }
-
-static std::vector<MutableTensorView> viewsOf(std::vector<Array> &arrays) {
-  std::vector<MutableTensorView> views;
-  for (Array &array : arrays)
-    views.push_back(array.view());
-  return views;
-}
 
 /// Compares all results, prints a line for each, and fails if one does.
 static Status checkOutputs(const Module &module, const Kernel &kernel, const Inputs &inputs,
@@ -47,13 +40,20 @@ static Status checkOutputs(const Module &module, const Kernel &kernel, const Inp
 static Status report(const Settings &settings, const Module &module, const Kernel &kernel, const RunOptions &options,
                      const Inputs &inputs, std::vector<Array> &outputs) {
   if (!settings.output.empty())
-    if (Status status = writeOutputs(settings, outputs); !status)
+    if (Status status = writeOutputs(settings.output, outputs); !status)
       return status;
   for (size_t i = 0; settings.print && i < outputs.size(); ++i)
     std::fputs(formatArray(resultName(i), outputs[i]).c_str(), stdout);
   if (settings.check)
     if (Status status = checkOutputs(module, kernel, inputs, outputs); !status)
       return status;
+  if (settings.profile) {
+    auto profile = profileRun(module, kernel.signature().name, settings.target, settings.compile, options,
+                              inputs.arguments, viewsOf(outputs));
+    if (!profile)
+      return profile.error();
+    std::fputs(formatProfile(*profile, "profile: ").c_str(), stdout);
+  }
   if (!settings.bench)
     return {};
   return runBench(module, kernel, options, inputs, viewsOf(outputs), settings.repeat);
@@ -66,10 +66,10 @@ static Status compileAndRun(const Settings &settings, const Module &module, cons
   auto kernel = module.compile(signature->name, settings.target, compileOptions);
   if (!kernel)
     return kernel.error();
-  auto inputs = makeInputs(settings, *signature);
+  auto inputs = makeInputs(settings.data, *signature);
   if (!inputs)
     return inputs.error();
-  auto outputs = makeOutputs(settings, module, *signature, *inputs);
+  auto outputs = makeOutputs(settings.data, module, *signature, *inputs);
   if (!outputs)
     return outputs.error();
   RunOptions options;

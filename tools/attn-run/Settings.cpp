@@ -3,7 +3,7 @@
 
 #include "Settings.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "CommandLine.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -15,7 +15,7 @@ static const char *const overview =
     R"(compile a function from a .mlir file, run it, check it, time it
 
 Arguments are tensors and scalars in the function's order, counted from 0. Tensors come from files, or are generated
-from formulas that give the same numbers everywhere; see tools/attn-run/Generate.h. --check compares every result with
+from formulas that give the same numbers everywhere; see tools/support/Generate.h. --check compares every result with
 the f64 reference interpreter: the error may be twice that of an unfused implementation in the same types, plus
 2e-6 * max(1, largest result) for f32, one ulp for f16 and bf16, 1e-13 * max(1, largest result) for f64.
 
@@ -46,7 +46,7 @@ struct CommandLine {
   cl::list<std::string> fills{
       "fill", cl::value_desc("[INDEX:]FILL"), cl::cat(category),
       cl::desc("values of a generated argument, without INDEX of all float and i1 ones: uniform "
-               "(default), normal, zeros, ones, iota, identity, value:X, range:LOW:HIGH")};
+               "(default), normal, zeros, ones, iota, identity, value:X, range:LOW:HIGH, list:X:Y:...")};
   cl::opt<uint64_t> seed{"seed", cl::desc("seed of generated values"), cl::init(1), cl::cat(category)};
   cl::list<std::string> outShapes{"out-shape", cl::desc("sizes of a result, where they do not follow from the inputs"),
                                   cl::value_desc("INDEX:2x8x33x64"), cl::cat(category)};
@@ -68,22 +68,13 @@ struct CommandLine {
                               cl::value_desc("FILE"), cl::cat(category)};
   cl::opt<bool> print{"print", cl::desc("print the results"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("compare with the reference interpreter"), cl::cat(category)};
+  cl::opt<bool> profile{"profile", cl::cat(category),
+                        cl::desc("print the time of each parallel loop and thread, and the kv tiles that masks skip")};
   cl::opt<bool> bench{"bench", cl::desc("time the runs, beside the measured multiply-add peak"), cl::cat(category)};
   cl::opt<int64_t> repeat{"repeat", cl::desc("timed runs of --bench (default 15)"), cl::init(15), cl::cat(category)};
 };
 
 } // namespace
-
-/// LLVM's libraries register hundreds of options of their own, some under the names above: they leave the command line,
-/// --help and --version aside.
-static void dropLibraryOptions() {
-  llvm::SmallVector<cl::Option *> dropped;
-  for (const auto &entry : cl::getRegisteredOptions())
-    if (!llvm::is_contained({"help", "help-list", "help-hidden", "help-list-hidden", "version"}, entry.first))
-      dropped.push_back(entry.second);
-  for (cl::Option *option : dropped)
-    option->removeArgument();
-}
 
 /// Splits "INDEX:rest". nullopt where there is no index.
 static std::optional<std::pair<size_t, std::string>> splitIndex(const std::string &text) {
@@ -91,22 +82,6 @@ static std::optional<std::pair<size_t, std::string>> splitIndex(const std::strin
   if (colon == 0 || colon == std::string::npos || text[colon] != ':' || colon > 9)
     return std::nullopt;
   return std::pair<size_t, std::string>(std::stoul(text.substr(0, colon)), text.substr(colon + 1));
-}
-
-/// "2x8x33x64", or "" for rank 0.
-static std::optional<std::vector<int64_t>> parseSizes(llvm::StringRef text) {
-  std::vector<int64_t> sizes;
-  if (text.empty())
-    return sizes;
-  llvm::SmallVector<llvm::StringRef> parts;
-  text.split(parts, 'x');
-  for (llvm::StringRef part : parts) {
-    int64_t size;
-    if (part.getAsInteger(10, size) || size < 0)
-      return std::nullopt;
-    sizes.push_back(size);
-  }
-  return sizes;
 }
 
 static Status parseShapes(const char *flag, const cl::list<std::string> &texts,
@@ -127,7 +102,7 @@ static Status parseFills(const cl::list<std::string> &texts, Settings &settings)
     auto fill = parseFill(indexed ? indexed->second : text);
     if (!fill)
       return fill.error();
-    (indexed ? settings.fills[indexed->first] : settings.defaultFill) = *fill;
+    (indexed ? settings.data.fills[indexed->first] : settings.data.defaultFill) = *fill;
   }
   return {};
 }
@@ -137,18 +112,18 @@ static Status parseArguments(const CommandLine &line, Settings &settings) {
   for (const std::string &text : line.args) {
     auto indexed = splitIndex(text);
     size_t index = indexed ? indexed->first : next;
-    settings.files[index] = indexed ? indexed->second : text;
+    settings.data.files[index] = indexed ? indexed->second : text;
     next = index + 1;
   }
   for (const std::string &text : line.scalars) {
     auto indexed = splitIndex(text);
     if (!indexed)
       return usageError("--scalar expects INDEX:VALUE, as in 3:0.125, but got '" + text + "'");
-    settings.scalars[indexed->first] = indexed->second;
+    settings.data.scalars[indexed->first] = indexed->second;
   }
-  if (Status status = parseShapes("shape", line.shapes, settings.shapes); !status)
+  if (Status status = parseShapes("shape", line.shapes, settings.data.shapes); !status)
     return status;
-  if (Status status = parseShapes("out-shape", line.outShapes, settings.outShapes); !status)
+  if (Status status = parseShapes("out-shape", line.outShapes, settings.data.outShapes); !status)
     return status;
   return parseFills(line.fills, settings);
 }
@@ -172,8 +147,8 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   Settings settings;
   settings.file = line.file;
   settings.function = line.function;
-  settings.archive = line.archive;
-  settings.seed = line.seed;
+  settings.data.archive = line.archive;
+  settings.data.seed = line.seed;
   settings.target = Target::cpu(line.target);
   settings.compile.tileQ(line.tileQ).tileKv(line.tileKv).blockRows(line.blockRows).optimize(line.optimize);
   settings.threads = line.threads;
@@ -181,6 +156,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.output = line.output;
   settings.print = line.print;
   settings.check = line.check;
+  settings.profile = line.profile;
   settings.bench = line.bench;
   settings.repeat = line.repeat;
   if (settings.repeat < 1)

@@ -3,9 +3,7 @@
 #ifndef ATTN_TOOLS_ATTNRUN_SETTINGS_H
 #define ATTN_TOOLS_ATTNRUN_SETTINGS_H
 
-#include "Generate.h"
-
-#include <map>
+#include "Data.h"
 
 namespace attn::tool {
 
@@ -14,18 +12,7 @@ struct Settings {
   std::string file;
   std::string function;
 
-  /// By argument: files, sizes, scalars, fills.
-  std::map<size_t, std::string> files;
-  std::map<size_t, std::vector<int64_t>> shapes;
-  std::map<size_t, std::string> scalars;
-  std::map<size_t, Fill> fills;
-  /// For arguments that `fills` leaves out; floats and i1 only.
-  Fill defaultFill;
-  /// An archive whose member arr_N is argument N; empty: none.
-  std::string archive;
-  uint64_t seed = 1;
-  /// By result: sizes that the types leave open.
-  std::map<size_t, std::vector<int64_t>> outShapes;
+  DataSettings data;
 
   std::optional<Stage> emit;
   Target target = Target::host();
@@ -36,6 +23,7 @@ struct Settings {
   std::string output;
   bool print = false;
   bool check = false;
+  bool profile = false;
   bool bench = false;
   int64_t repeat = 15;
 };

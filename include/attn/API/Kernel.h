@@ -130,7 +130,11 @@ public:
   /// Refuses runs that need more scratch memory than this in a loop, over all its threads; 0: no limit.
   RunOptions &maxScratchBytes(int64_t bytes) { return scratchLimit = bytes, *this; }
 
+  /// Fill RunReport::seconds and loops; off unless turned on, and free then.
+  RunOptions &profile(bool on) { return isProfiled = on, *this; }
+
   const ThreadPool &pool() const { return threadPool; }
+  bool profile() const { return isProfiled; }
   int64_t maxScratchBytes() const { return scratchLimit; }
   /// The failure of threads(), if it failed.
   const Status &status() const { return poolStatus; }
@@ -138,7 +142,22 @@ public:
 private:
   ThreadPool threadPool;
   int64_t scratchLimit = 0;
+  bool isProfiled = false;
   Status poolStatus;
+};
+
+/// A parallel loop of a run: what each of its workers did.
+struct LoopProfile {
+  struct Worker {
+    /// From its first item to its last.
+    double busySeconds = 0;
+    int64_t items = 0;
+    /// As RunReport::kvTiles.
+    int64_t kvTiles = 0;
+  };
+  double seconds = 0;
+  int64_t items = 0;
+  std::vector<Worker> workers;
 };
 
 /// What a run did. The counts do not depend on the number of threads (scratchBytes does).
@@ -153,6 +172,10 @@ struct RunReport {
   int64_t tiles = 0;
   /// kv tiles computed, where CompileOptions::countKvTiles is on; 0 elsewhere.
   int64_t kvTiles = 0;
+  /// Where RunOptions::profile is on: the time of the compiled code, and its parallel loops in order. What is not in a
+  /// loop is checks, allocation and code around the attention.
+  double seconds = 0;
+  std::vector<LoopProfile> loops;
 };
 
 /// The time that one stage of a compilation took.

@@ -42,13 +42,16 @@ struct Comparison {
   std::string message;
 };
 
-/// Floating-point operations of the attentions in a function (2 for a multiplication and an addition; softmax and score
-/// functions are not counted): 2 * keys seen * (headDim + valueDim) for each query row.
+/// Work of the attentions in a function. Causal and window masks count exactly, and so do kv_lengths that are an input
+/// with data; other masks are taken to keep everything.
 struct WorkCount {
-  /// Every key for every row.
+  /// Floating-point operations (2 for a multiplication and an addition; softmax and score functions are not counted):
+  /// 2 * (headDim + valueDim) for each query and key, and for those that are kept.
   double total = 0;
-  /// Without the (query, key) pairs that causal and window masks drop. Other masks are taken to keep everything.
   double kept = 0;
+  /// Bytes that have to be moved once: queries, outputs, and the keys and values from the first to the last that any
+  /// query of their head sees.
+  double bytes = 0;
   int64_t attentions = 0;
 };
 
@@ -97,7 +100,7 @@ public:
                                                         const std::vector<Argument> &inputs) const;
 
   /// The work of a function for these inputs, see WorkCount. Unsupported where the sizes of an attention do not follow
-  /// from the inputs' sizes alone. Data is not looked at.
+  /// from the inputs' sizes alone. Of data, only kv_lengths are looked at.
   Result<WorkCount> countWork(std::string_view name, const std::vector<Argument> &inputs) const;
 
   class Impl;

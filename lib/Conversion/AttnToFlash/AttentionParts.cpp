@@ -6,8 +6,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace attn;
@@ -97,45 +95,34 @@ AttentionParts::AttentionParts(ImplicitLocOpBuilder &b, AttentionOp op) : op(op)
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// Two sizes that must agree; nothing is built where both are static (the verifier has compared them).
-static void requireEqual(ImplicitLocOpBuilder &b, Value got, Value expected, const Twine &what) {
-  if (got == expected || (getConstantIntValue(got) && getConstantIntValue(expected)))
-    return;
-  RequireOp::create(b, compare(b, arith::CmpIPredicate::eq, got, expected),
-                    b.getStringAttr("expected " + what + ", but got {0} and {1}"), ValueRange{got, expected});
-}
-
-static void requireAtMost(ImplicitLocOpBuilder &b, Value got, int64_t limit, const Twine &what) {
-  if (std::optional<int64_t> known = getConstantIntValue(got); known && *known <= limit)
-    return;
-  Value bound = constantIndex(b, limit);
-  RequireOp::create(b, compare(b, arith::CmpIPredicate::sle, got, bound),
-                    b.getStringAttr("expected " + what + " of at most {1}, but got {0}"), ValueRange{got, bound});
+/// Two sizes that must agree.
+static void requireAgreement(ImplicitLocOpBuilder &b, Value got, Value expected, const Twine &what) {
+  requireEqual(b, got, expected, "expected " + what + ", but got {0} and {1}");
 }
 
 void AttentionParts::buildSizeChecks(ImplicitLocOpBuilder &b) {
   auto dim = [&](Value operand, int64_t k) { return getDimension(b, operand, k); };
-  requireEqual(b, dim(key, 0), batch, "key and query to share batch");
-  requireEqual(b, dim(value, 0), batch, "value and query to share batch");
-  requireEqual(b, dim(value, 1), kvHeads, "value and key to share kvHeads");
-  requireEqual(b, dim(value, 2), kvLen, "value and key to share kvLen");
-  requireEqual(b, dim(key, 3), headDim, "key and query to share headDim");
+  requireAgreement(b, dim(key, 0), batch, "key and query to share batch");
+  requireAgreement(b, dim(value, 0), batch, "value and query to share batch");
+  requireAgreement(b, dim(value, 1), kvHeads, "value and key to share kvHeads");
+  requireAgreement(b, dim(value, 2), kvLen, "value and key to share kvLen");
+  requireAgreement(b, dim(key, 3), headDim, "key and query to share headDim");
   const std::pair<Value, StringRef> sizes[] = {
       {batch, "batch"}, {heads, "heads"}, {queryLen, "queryLen"}, {valueDim, "valueDim"}};
   for (auto [k, size] : llvm::enumerate(sizes))
-    requireEqual(b, dim(out, k), size.first, "out to have the inputs' " + size.second);
+    requireAgreement(b, dim(out, k), size.first, "out to have the inputs' " + size.second);
   if (op.getLse())
     for (auto [k, size] : llvm::enumerate(ArrayRef(sizes).take_front(3)))
-      requireEqual(b, dim(op.getLse(), k), size.first, "lse to have the inputs' " + size.second);
+      requireAgreement(b, dim(op.getLse(), k), size.first, "lse to have the inputs' " + size.second);
   if (op.getWeights()) {
     for (auto [k, size] : llvm::enumerate(ArrayRef(sizes).take_front(3)))
-      requireEqual(b, dim(op.getWeights(), k), size.first, "weights to have the inputs' " + size.second);
-    requireEqual(b, dim(op.getWeights(), 3), kvLen, "weights to have the inputs' kvLen");
+      requireAgreement(b, dim(op.getWeights(), k), size.first, "weights to have the inputs' " + size.second);
+    requireAgreement(b, dim(op.getWeights(), 3), kvLen, "weights to have the inputs' kvLen");
   }
   if (op.getSink())
-    requireEqual(b, dim(op.getSink(), 0), heads, "sink to have the inputs' heads");
+    requireAgreement(b, dim(op.getSink(), 0), heads, "sink to have the inputs' heads");
   if (op.getKvLengths())
-    requireEqual(b, dim(op.getKvLengths(), 0), batch, "kv_lengths to have the inputs' batch");
+    requireAgreement(b, dim(op.getKvLengths(), 0), batch, "kv_lengths to have the inputs' batch");
   Value covered = arith::MulIOp::create(b, kvHeads, group);
   if (!getConstantIntValue(heads) || !getConstantIntValue(kvHeads))
     RequireOp::create(b,
@@ -144,10 +131,6 @@ void AttentionParts::buildSizeChecks(ImplicitLocOpBuilder &b) {
                                   b, compare(b, arith::CmpIPredicate::eq, heads, constantIndex(b, 0)), heads, covered)),
                       b.getStringAttr("expected kvHeads to divide heads, but got {0} and {1}"),
                       ValueRange{kvHeads, heads});
-  requireAtMost(b, batch, kMaxExtent, "batch");
-  requireAtMost(b, heads, kMaxExtent, "heads");
-  requireAtMost(b, queryLen, kMaxExtent, "queryLen");
-  requireAtMost(b, kvLen, kMaxExtent, "kvLen");
 }
 
 /// A fixed position in a layout must be inside its dimension.
@@ -169,115 +152,10 @@ void AttentionParts::buildLayoutChecks(ImplicitLocOpBuilder &b) {
     }
 }
 
-/// Each of kv_lengths is in 0 to kvLen.
-void AttentionParts::buildLengthChecks(ImplicitLocOpBuilder &b) {
-  if (!op.getKvLengths())
-    return;
-  scf::ForOp::create(b, constantIndex(b, 0), batch, constantIndex(b, 1), ValueRange{},
-                     [&](OpBuilder &nested, Location loc, Value index, ValueRange) {
-                       ImplicitLocOpBuilder b(loc, nested);
-                       Value length = kvEnd(b, index);
-                       // One unsigned comparison covers both ends.
-                       RequireOp::create(
-                           b, compare(b, arith::CmpIPredicate::ule, length, kvLen),
-                           b.getStringAttr("expected each of kv_lengths in 0 to kvLen = {1}, but got {0}"),
-                           ValueRange{length, kvLen});
-                       scf::YieldOp::create(b);
-                     });
-}
-
-/// Clamping needs an element to clamp to: a captured tensor without elements is an error where scores exist.
-void AttentionParts::buildCaptureChecks(ImplicitLocOpBuilder &b) {
-  llvm::SmallPtrSet<Value, 4> seen;
-  for (Region *region : {&op.getScoreRegion(), &op.getMaskRegion()})
-    region->walk([&](memref::LoadOp load) {
-      Value capture = load.getMemref();
-      auto type = load.getMemRefType();
-      if (!seen.insert(capture).second || (type.hasStaticShape() && type.getNumElements() > 0))
-        return;
-      Value elements = constantIndex(b, 1), scores = constantIndex(b, 1);
-      for (int64_t k = 0; k < type.getRank(); ++k)
-        elements = arith::MinSIOp::create(b, elements, getDimension(b, capture, k));
-      for (Value size : {batch, heads, queryLen, kvLen})
-        scores = arith::MinSIOp::create(b, scores, size);
-      RequireOp::create(b, compare(b, arith::CmpIPredicate::sge, elements, scores),
-                        b.getStringAttr("expected a tensor that a score or mask region reads to have elements"),
-                        ValueRange{});
-    });
-}
-
 void AttentionParts::buildChecks(ImplicitLocOpBuilder &b) {
   buildLayoutChecks(b);
   buildSizeChecks(b);
-  buildLengthChecks(b);
-  buildCaptureChecks(b);
-}
-
-Value AttentionParts::kvEnd(ImplicitLocOpBuilder &b, Value batchIndex) {
-  if (!op.getKvLengths())
-    return kvLen;
-  Value length = readElement(b, op.getKvLengths(), batchIndex);
-  if (length.getType().isIndex())
-    return length;
-  return arith::IndexCastOp::create(b, b.getIndexType(), length);
-}
-
-//===----------------------------------------------------------------------===//
-// Regions
-//===----------------------------------------------------------------------===//
-
-static RegionRanges rangesOf(AttentionOp op, Region &region) {
-  RegionRanges ranges;
-  AttentionDims dims = op.getDims();
-  const int64_t sizes[] = {dims.batch, dims.heads, dims.queryLen, dims.kvLen};
-  for (auto [argument, size] : llvm::zip(region.getArguments().take_back(4), sizes))
-    ranges.assume(argument, 0, (ShapedType::isDynamic(size) ? kMaxExtent : std::max<int64_t>(size, 1)) - 1);
-  return ranges;
-}
-
-static void clampLoads(AttentionOp op, Region &region) {
-  if (region.empty())
-    return;
-  RegionRanges ranges = rangesOf(op, region);
-  SmallVector<Operation *> loads;
-  for (Operation &load : region.front())
-    if (isa<memref::LoadOp, tensor::ExtractOp>(load))
-      loads.push_back(&load);
-  for (Operation *load : loads) {
-    ImplicitLocOpBuilder b(load->getLoc(), load);
-    Value source = load->getOperand(0);
-    for (OpOperand &index : load->getOpOperands().drop_front()) {
-      int64_t k = index.getOperandNumber() - 1, size = cast<ShapedType>(source.getType()).getDimSize(k);
-      if (!ShapedType::isDynamic(size) && ranges.isWithin(index.get(), 0, size - 1))
-        continue;
-      Value last = arith::SubIOp::create(b, getDimension(b, source, k), constantIndex(b, 1));
-      Value below = arith::MinSIOp::create(b, index.get(), last);
-      index.set(arith::MaxSIOp::create(b, below, constantIndex(b, 0)));
-    }
-  }
-}
-
-void attn::clampCapturedLoads(AttentionOp op) {
-  clampLoads(op, op.getScoreRegion());
-  clampLoads(op, op.getMaskRegion());
-}
-
-/// Clones `value` and what it needs of its region.
-static Value cloneSlice(ImplicitLocOpBuilder &b, Region &region, Value value, IRMapping &mapping) {
-  if (value.getParentRegion() != &region || mapping.contains(value))
-    return mapping.lookupOrDefault(value);
-  Operation *op = value.getDefiningOp();
-  for (Value operand : op->getOperands())
-    cloneSlice(b, region, operand, mapping);
-  b.clone(*op, mapping);
-  return mapping.lookup(value);
-}
-
-Value AttentionParts::buildUniform(ImplicitLocOpBuilder &b, Value value, Value batchIndex, Value headIndex) {
-  Region &region = op.getMaskRegion();
-  IRMapping mapping;
-  mapping.map(region.getArgument(0), batchIndex);
-  mapping.map(region.getArgument(1), headIndex);
-  Value uniform = cloneSlice(b, region, value, mapping);
-  return uniform.getType().isIndex() ? uniform : arith::IndexCastOp::create(b, b.getIndexType(), uniform).getResult();
+  MaskDomain domain = maskDomain();
+  domain.buildChecks(b);
+  buildCaptureChecks(b, domain, {&op.getScoreRegion(), &op.getMaskRegion()});
 }

@@ -3,14 +3,9 @@
 #ifndef ATTN_CONVERSION_ATTNTOFLASH_ATTENTIONPARTS_H
 #define ATTN_CONVERSION_ATTNTOFLASH_ATTENTIONPARTS_H
 
-#include "attn/Dialect/Attn/Analysis/RegionRanges.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "MaskDomain.h"
 
 namespace attn {
-
-/// Clamps the captured loads (memref.load, tensor.extract) of the op's regions where they are not proved in bounds, in
-/// place.
-void clampCapturedLoads(AttentionOp op);
 
 /// What the tiled loop needs of an attention on memrefs, as values in front of the loop.
 class AttentionParts {
@@ -21,13 +16,8 @@ public:
   /// for each relation that the types do not settle.
   void buildChecks(mlir::ImplicitLocOpBuilder &builder);
 
-  /// The logical end of the keys of a batch entry: kv_lengths[batch], or kvLen.
-  mlir::Value kvEnd(mlir::ImplicitLocOpBuilder &builder, mlir::Value batchIndex);
-
-  /// A value of the mask region that depends on neither i nor j (or one from outside), as an index value at the
-  /// insertion point, for the given batch entry and head.
-  mlir::Value buildUniform(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Value batchIndex,
-                           mlir::Value headIndex);
+  /// The op's mask over these sizes.
+  MaskDomain maskDomain() { return {&op.getMaskRegion(), batch, heads, queryLen, kvLen, op.getKvLengths()}; }
 
   /// Views [batch, heads | kvHeads, queryLen | kvLen, headDim | valueDim].
   mlir::Value query, key, value, out;
@@ -37,8 +27,6 @@ public:
 private:
   void buildSizeChecks(mlir::ImplicitLocOpBuilder &builder);
   void buildLayoutChecks(mlir::ImplicitLocOpBuilder &builder);
-  void buildLengthChecks(mlir::ImplicitLocOpBuilder &builder);
-  void buildCaptureChecks(mlir::ImplicitLocOpBuilder &builder);
 
   AttentionOp op;
 };

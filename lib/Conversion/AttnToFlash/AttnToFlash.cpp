@@ -7,19 +7,22 @@
 //   scf.forall over (b, h, tile of queries) { classify_tile over kv tiles }    only for masks without bounds
 //   scf.forall (b, h, tile of queries) {
 //     load_query, init
-//     scf.for over kv tiles { scores, update_max, weights, accumulate }      one loop, or three: masked, full, masked
+//     scf.for over kv tiles { scores, update_max, weights, accumulate }      one loop, or three: masked, full, masked,
+//                                                                            or one for each run of classified tiles
 //     store, store_lse
 //     scf.for over kv tiles { scores, store_weights }          only if the weights are asked for
 //   }
 //
 // as in arXiv:2307.08691, algorithm 1. kv tiles lie on the fixed grid n * tileKv, so that where the loop starts and
-// ends changes no bit. Which kv tiles are visited is decided by KvLoops.h alone.
+// ends changes no bit. Which kv tiles are visited is decided by KvLoops.h alone. attn.classify_tiles is the first of
+// the two loops alone (TileClasses.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "AttentionParts.h"
 #include "KvLoops.h"
 #include "TileChoice.h"
+#include "TileClasses.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,7 +56,7 @@ public:
   };
   TiledAttention(ImplicitLocOpBuilder &builder, AttentionOp op, const TileSizes &tiles, const Options &options)
       : b(builder), op(op), parts(builder, op), scoreType(op.getScoreType()), tiles(tiles), options(options),
-        mask(analyzeClamped()), plan(planMask(op, mask)) {
+        mask(analyzeClamped()), plan(planMask(op, mask, options.skipTiles)), domain(parts.maskDomain()) {
     emitMaskRemark(op, mask, plan, tiles);
   }
 
@@ -62,20 +65,19 @@ public:
 private:
   /// Captured loads are clamped first: bounds may be built from them.
   MaskRanges analyzeClamped() {
-    clampCapturedLoads(op);
+    clampCapturedLoads(op.getScoreRegion(), op.getDims());
+    clampCapturedLoads(op.getMaskRegion(), op.getDims());
     return analyzeAttentionMask(op, options.skipTiles);
   }
-  void setTile(ValueRange indices);
   void buildTile();
-  Value tileCount() { return arith::CeilDivUIOp::create(b, parts.queryLen, constant(tiles.queryRows)); }
   void buildClasses();
-  SmallVector<Value> classIndices(ImplicitLocOpBuilder &b, Value j0);
-  SoftmaxState buildClassifiedStep(ImplicitLocOpBuilder &b, Value j0, Value keys, const SoftmaxState &state);
-  KvRange buildRange(Value kvEnd);
   ScoresOp buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked);
   SoftmaxState buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked, const SoftmaxState &state);
-  SoftmaxState buildKvLoop(Value first, Value last, Value end, bool isMasked, const SoftmaxState &start);
+  SoftmaxState buildKvLoop(ImplicitLocOpBuilder &b, Value first, Value last, Value end, bool isMasked,
+                           const SoftmaxState &start);
   SoftmaxState buildKvLoops(const KvRange &range, const SoftmaxState &start);
+  SoftmaxState buildRun(ImplicitLocOpBuilder &b, const TileRun &run, const SoftmaxState &start);
+  SoftmaxState buildRuns(const SoftmaxState &start);
   void buildWeights(const KvRange &range, const SoftmaxState &final);
 
   RowsType rowsType() { return RowsType::get(b.getContext(), tiles.queryRows, scoreType); }
@@ -90,24 +92,19 @@ private:
   Options options;
   MaskRanges mask;
   MaskPlan plan;
-  /// Classes of the tiles, [batch or 1, heads or 1, tiles of queries, kv tiles] of i32; null where there are none.
-  Value classes;
-  /// Of the tile that is being built: its indices, its first query, how many queries it has, its query tile.
-  Value batch, head, tile, kvHead, i0, rows, query;
+  MaskDomain domain;
+  /// Where plan.isClassified.
+  TileClassRows classes;
+  /// The tile that is being built, and of it: its kv head, its logical end of keys, its query tile.
+  QueryTile tile;
+  Value kvHead, kvEnd, query;
 };
 
 } // namespace
 
-KvRange TiledAttention::buildRange(Value kvEnd) {
-  Value lastRow = arith::SubIOp::create(b, arith::AddIOp::create(b, i0, rows), constant(1));
-  auto uniformOf = [&](Value value) { return parts.buildUniform(b, value, batch, head); };
-  auto bound = [&](const Bound &bound) { return bound.build(b, i0, lastRow, uniformOf); };
-  return buildKvRange(b, mask, plan.isSplit && !plan.isClassified, kvEnd, tiles.kvTile, bound);
-}
-
 ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked) {
-  auto scores =
-      ScoresOp::create(b, scoresType(), rowsType(), query, parts.key, batch, head, kvHead, i0, j0, rows, keys);
+  auto scores = ScoresOp::create(b, scoresType(), rowsType(), query, parts.key, tile.batch, tile.head, kvHead, tile.i0,
+                                 j0, tile.rows, keys);
   IRMapping mapping;
   op.getScoreRegion().cloneInto(&scores.getScoreRegion(), mapping);
   if (isMasked)
@@ -120,88 +117,39 @@ SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value 
   ScoresOp scores = buildScores(b, j0, keys, isMasked);
   auto update = UpdateMaxOp::create(b, rowsType(), rowsType(), state.max, scores.getRowMax());
   auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum,
-                                   update.getRescale(), rows, keys);
+                                   update.getRescale(), tile.rows, keys);
   auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(),
-                                  parts.value, batch, kvHead, j0, rows, keys);
+                                  parts.value, tile.batch, kvHead, j0, tile.rows, keys);
   if (options.countKvTiles)
     CountKvTilesOp::create(b, arith::ConstantIndexOp::create(b, 1));
   return {update.getNewMax(), weights.getNewSum(), acc.getResult()};
 }
 
-/// Positions in `classes` of the tile at j0.
-SmallVector<Value> TiledAttention::classIndices(ImplicitLocOpBuilder &b, Value j0) {
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  Value column = arith::DivUIOp::create(b, j0, arith::ConstantIndexOp::create(b, tiles.kvTile));
-  return {plan.dependsOnBatch ? batch : zero, plan.dependsOnHead ? head : zero, tile, column};
-}
-
-/// Empty tiles leave the state as it is; full ones are computed without the mask where that pays.
-SoftmaxState TiledAttention::buildClassifiedStep(ImplicitLocOpBuilder &b, Value j0, Value keys,
-                                                 const SoftmaxState &state) {
-  Value tileClass = memref::LoadOp::create(b, classes, classIndices(b, j0));
-  auto is = [&](ImplicitLocOpBuilder &b, arith::CmpIPredicate predicate, int32_t code) -> Value {
-    return arith::CmpIOp::create(b, predicate, tileClass, arith::ConstantOp::create(b, b.getI32IntegerAttr(code)));
-  };
-  auto values = [](const SoftmaxState &state) { return SmallVector<Value>{state.max, state.sum, state.acc}; };
-  /// condition ? yes(b) : no(b), each a state.
-  using Step = llvm::function_ref<SoftmaxState(ImplicitLocOpBuilder &)>;
-  auto choose = [&](ImplicitLocOpBuilder &b, Value condition, Step yes, Step no) -> SoftmaxState {
-    auto branch = [&](Step step) {
-      return [&values, step](OpBuilder &nested, Location loc) {
-        ImplicitLocOpBuilder b(loc, nested);
-        scf::YieldOp::create(b, values(step(b)));
-      };
-    };
-    auto chosen = scf::IfOp::create(b, condition, branch(yes), branch(no));
-    return {chosen.getResult(0), chosen.getResult(1), chosen.getResult(2)};
-  };
-  auto masked = [&](ImplicitLocOpBuilder &b) { return buildStep(b, j0, keys, /*isMasked=*/true, state); };
-  auto full = [&](ImplicitLocOpBuilder &b) { return buildStep(b, j0, keys, /*isMasked=*/false, state); };
-  auto kept = [&](ImplicitLocOpBuilder &b) {
-    return plan.isSplit ? choose(b, is(b, arith::CmpIPredicate::eq, 2), full, masked) : masked(b);
-  };
-  return choose(b, is(b, arith::CmpIPredicate::ne, 0), kept, [&](ImplicitLocOpBuilder &) { return state; });
-}
-
-/// The pre-pass: one class for each tile, shared by the batch entries and heads that the mask does not tell apart.
+/// The record that the op was given, which is checked in any case; or the pre-pass, in a record that serves the batch
+/// entries and heads that the mask does not tell apart.
 void TiledAttention::buildClasses() {
-  Value one = constant(1), columns = arith::CeilDivUIOp::create(b, parts.kvLen, constant(tiles.kvTile));
-  Value batches = plan.dependsOnBatch ? parts.batch : one, heads = plan.dependsOnHead ? parts.heads : one;
-  const int64_t dynamic = ShapedType::kDynamic;
-  Value buffer = memref::AllocOp::create(b, MemRefType::get({dynamic, dynamic, dynamic, dynamic}, b.getI32Type()),
-                                         ValueRange{batches, heads, tileCount(), columns});
-  OpBuilder::InsertionGuard guard(b);
-  auto forall =
-      scf::ForallOp::create(b, ArrayRef<OpFoldResult>{batches, heads, tileCount()}, ValueRange{}, std::nullopt);
-  b.setInsertionPoint(forall.getBody()->getTerminator());
-  setTile(forall.getInductionVars());
-  KvRange range = buildRange(parts.kvEnd(b, batch));
-  scf::ForOp::create(b, range.first, range.end, constant(tiles.kvTile), ValueRange{},
-                     [&](OpBuilder &nested, Location loc, Value j0, ValueRange) {
-                       ImplicitLocOpBuilder b(loc, nested);
-                       Value keys = arith::MinSIOp::create(b, arith::SubIOp::create(b, range.end, j0),
-                                                           arith::ConstantIndexOp::create(b, tiles.kvTile));
-                       auto classify =
-                           ClassifyTileOp::create(b, b.getI32Type(), batch, head, i0, j0, rows, keys, tiles.queryRows);
-                       IRMapping mapping;
-                       op.getMaskRegion().cloneInto(&classify.getMaskRegion(), mapping);
-                       memref::StoreOp::create(b, classify.getResult(), buffer, classIndices(b, j0));
-                       scf::YieldOp::create(b);
-                     });
-  classes = buffer;
+  if (op.getTiles())
+    classes = readKeptClasses(b, op.getTiles(), domain, plan, tiles);
+  if (op.getTiles() || !plan.isClassified)
+    return;
+  Value one = constant(1);
+  bool perBatch = plan.dependsOnBatch || op.getKvLengths();
+  classes = allocateTileClasses(b, perBatch ? parts.batch : one, plan.dependsOnHead ? parts.heads : one, domain, tiles);
+  buildClassification(b, domain, mask, tiles, classes);
 }
 
 /// kv tiles from `first` to `last`; keys at and behind `end` take no part.
-SoftmaxState TiledAttention::buildKvLoop(Value first, Value last, Value end, bool isMasked, const SoftmaxState &start) {
-  auto loop = scf::ForOp::create(b, first, last, constant(tiles.kvTile), ValueRange{start.max, start.sum, start.acc},
+SoftmaxState TiledAttention::buildKvLoop(ImplicitLocOpBuilder &b, Value first, Value last, Value end, bool isMasked,
+                                         const SoftmaxState &start) {
+  auto loop = scf::ForOp::create(b, first, last, arith::ConstantIndexOp::create(b, tiles.kvTile),
+                                 ValueRange{start.max, start.sum, start.acc},
                                  [&](OpBuilder &nested, Location loc, Value j0, ValueRange carried) {
                                    ImplicitLocOpBuilder b(loc, nested);
                                    Value keys = arith::ConstantIndexOp::create(b, tiles.kvTile);
                                    if (end)
                                      keys = arith::MinSIOp::create(b, arith::SubIOp::create(b, end, j0), keys);
                                    SoftmaxState state{carried[0], carried[1], carried[2]};
-                                   SoftmaxState next = classes ? buildClassifiedStep(b, j0, keys, state)
-                                                               : buildStep(b, j0, keys, isMasked, state);
+                                   SoftmaxState next = buildStep(b, j0, keys, isMasked, state);
                                    scf::YieldOp::create(b, ValueRange{next.max, next.sum, next.acc});
                                  });
   return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
@@ -209,72 +157,94 @@ SoftmaxState TiledAttention::buildKvLoop(Value first, Value last, Value end, boo
 
 SoftmaxState TiledAttention::buildKvLoops(const KvRange &range, const SoftmaxState &start) {
   if (!range.firstFull)
-    return buildKvLoop(range.first, range.end, range.end, /*isMasked=*/true, start);
-  SoftmaxState head = buildKvLoop(range.first, range.firstFull, range.end, /*isMasked=*/true, start);
+    return buildKvLoop(b, range.first, range.end, range.end, /*isMasked=*/true, start);
+  SoftmaxState head = buildKvLoop(b, range.first, range.firstFull, range.end, /*isMasked=*/true, start);
   // Full tiles have every key: their size is constant.
-  SoftmaxState full = buildKvLoop(range.firstFull, range.lastFull, {}, /*isMasked=*/false, head);
-  return buildKvLoop(range.lastFull, range.end, range.end, /*isMasked=*/true, full);
+  SoftmaxState full = buildKvLoop(b, range.firstFull, range.lastFull, {}, /*isMasked=*/false, head);
+  return buildKvLoop(b, range.lastFull, range.end, range.end, /*isMasked=*/true, full);
+}
+
+/// The tiles of one run; full ones are computed without the mask where that pays. The last tile may end with the keys.
+SoftmaxState TiledAttention::buildRun(ImplicitLocOpBuilder &b, const TileRun &run, const SoftmaxState &start) {
+  if (!plan.isSplit)
+    return buildKvLoop(b, run.begin, run.end, kvEnd, /*isMasked=*/true, start);
+  auto branch = [&](bool isMasked) {
+    return [&, isMasked](OpBuilder &nested, Location loc) {
+      ImplicitLocOpBuilder b(loc, nested);
+      SoftmaxState state = buildKvLoop(b, run.begin, run.end, kvEnd, isMasked, start);
+      scf::YieldOp::create(b, ValueRange{state.max, state.sum, state.acc});
+    };
+  };
+  auto chosen = scf::IfOp::create(b, run.isFull, branch(/*isMasked=*/false), branch(/*isMasked=*/true));
+  return {chosen.getResult(0), chosen.getResult(1), chosen.getResult(2)};
+}
+
+SoftmaxState TiledAttention::buildRuns(const SoftmaxState &start) {
+  auto loop = scf::ForOp::create(b, constant(0), readRunCount(b, classes, tile), constant(1),
+                                 ValueRange{start.max, start.sum, start.acc},
+                                 [&](OpBuilder &nested, Location loc, Value number, ValueRange carried) {
+                                   ImplicitLocOpBuilder b(loc, nested);
+                                   TileRun run = readRun(b, classes, tile, number, kvEnd, tiles);
+                                   SoftmaxState next = buildRun(b, run, {carried[0], carried[1], carried[2]});
+                                   scf::YieldOp::create(b, ValueRange{next.max, next.sum, next.acc});
+                                 });
+  return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
 }
 
 /// Second pass over all keys: the final maximum and sum give the weights; tiles outside the range are 0.
 void TiledAttention::buildWeights(const KvRange &range, const SoftmaxState &final) {
-  scf::ForOp::create(b, constant(0), parts.kvLen, constant(tiles.kvTile), ValueRange{},
-                     [&](OpBuilder &nested, Location loc, Value j0, ValueRange) {
-                       ImplicitLocOpBuilder b(loc, nested);
-                       auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
-                       Value left = arith::MaxSIOp::create(b, arith::SubIOp::create(b, range.end, j0), index(0));
-                       Value keys = arith::MinSIOp::create(b, left, index(tiles.kvTile));
-                       Value all =
-                           arith::MinSIOp::create(b, arith::SubIOp::create(b, parts.kvLen, j0), index(tiles.kvTile));
-                       ScoresOp scores = buildScores(b, j0, keys, /*isMasked=*/true);
-                       StoreWeightsOp::create(b, scores.getScores(), final.max, final.sum, op.getWeights(), batch, head,
-                                              i0, j0, rows, keys, all);
-                       scf::YieldOp::create(b);
-                     });
-}
-
-void TiledAttention::setTile(ValueRange indices) {
-  batch = indices[0];
-  head = indices[1];
-  tile = indices[2];
-  i0 = arith::MulIOp::create(b, tile, constant(tiles.queryRows));
-  rows = arith::MinSIOp::create(b, arith::SubIOp::create(b, parts.queryLen, i0), constant(tiles.queryRows));
+  scf::ForOp::create(
+      b, constant(0), parts.kvLen, constant(tiles.kvTile), ValueRange{},
+      [&](OpBuilder &nested, Location loc, Value j0, ValueRange) {
+        ImplicitLocOpBuilder b(loc, nested);
+        auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
+        Value left = arith::MaxSIOp::create(b, arith::SubIOp::create(b, range.end, j0), index(0));
+        Value isLive = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, j0, range.first);
+        Value keys = arith::SelectOp::create(b, isLive, arith::MinSIOp::create(b, left, index(tiles.kvTile)), index(0));
+        Value all = arith::MinSIOp::create(b, arith::SubIOp::create(b, parts.kvLen, j0), index(tiles.kvTile));
+        ScoresOp scores = buildScores(b, j0, keys, /*isMasked=*/true);
+        StoreWeightsOp::create(b, scores.getScores(), final.max, final.sum, op.getWeights(), tile.batch, tile.head,
+                               tile.i0, j0, tile.rows, keys, all);
+        scf::YieldOp::create(b);
+      });
 }
 
 void TiledAttention::buildTile() {
-  kvHead = arith::DivUIOp::create(b, head, parts.group);
+  kvHead = arith::DivUIOp::create(b, tile.head, parts.group);
+  kvEnd = domain.kvEnd(b, tile.batch);
   Type element = cast<MemRefType>(parts.query.getType()).getElementType();
   auto queryType =
       QueryType::get(b.getContext(), tiles.queryRows, cast<MemRefType>(parts.query.getType()).getDimSize(3), element);
-  query = LoadQueryOp::create(b, queryType, parts.query, batch, head, i0, rows, op.getScale());
+  query = LoadQueryOp::create(b, queryType, parts.query, tile.batch, tile.head, tile.i0, tile.rows, op.getScale());
   int64_t valueDim = cast<MemRefType>(parts.out.getType()).getDimSize(3);
   auto accType = AccType::get(b.getContext(), tiles.queryRows, valueDim, scoreType);
-  Value sink = op.getSink() ? readElement(b, op.getSink(), head) : Value();
+  Value sink = op.getSink() ? readElement(b, op.getSink(), tile.head) : Value();
   auto init = InitOp::create(b, rowsType(), rowsType(), accType, sink,
                              ShapedType::isDynamic(valueDim) ? parts.valueDim : Value());
-  KvRange range = buildRange(parts.kvEnd(b, batch));
-  SoftmaxState final = buildKvLoops(range, {init.getMax(), init.getSum(), init.getAcc()});
-  StoreOp::create(b, final.acc, final.sum, parts.out, batch, head, i0, rows);
+  SoftmaxState start{init.getMax(), init.getSum(), init.getAcc()};
+  KvRange range = buildKvRange(b, domain, mask, tile, tiles, plan.isSplit && !plan.isClassified);
+  SoftmaxState final = plan.isClassified ? buildRuns(start) : buildKvLoops(range, start);
+  StoreOp::create(b, final.acc, final.sum, parts.out, tile.batch, tile.head, tile.i0, tile.rows);
   if (op.getLse())
-    StoreLseOp::create(b, final.max, final.sum, op.getLse(), batch, head, i0, rows);
+    StoreLseOp::create(b, final.max, final.sum, op.getLse(), tile.batch, tile.head, tile.i0, tile.rows);
   if (op.getWeights())
     buildWeights(range, final);
 }
 
 void TiledAttention::build() {
   parts.buildChecks(b);
-  if (plan.isClassified)
-    buildClasses();
-  auto forall = scf::ForallOp::create(b, ArrayRef<OpFoldResult>{parts.batch, parts.heads, tileCount()}, ValueRange{},
+  buildClasses();
+  Value queryTiles = arith::CeilDivUIOp::create(b, parts.queryLen, constant(tiles.queryRows));
+  auto forall = scf::ForallOp::create(b, ArrayRef<OpFoldResult>{parts.batch, parts.heads, queryTiles}, ValueRange{},
                                       std::nullopt);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(forall.getBody()->getTerminator());
-    setTile(forall.getInductionVars());
+    tile = buildQueryTile(b, forall.getInductionVars(), parts.queryLen, tiles.queryRows);
     buildTile();
   }
-  if (classes)
-    memref::DeallocOp::create(b, classes);
+  if (plan.isClassified && !op.getTiles())
+    memref::DeallocOp::create(b, classes.memref);
 }
 
 namespace {
@@ -282,7 +252,33 @@ namespace {
 struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAttnToFlashPass> {
   using Base::Base;
 
+  /// attn.classify_tiles asks no cost model.
+  LogicalResult convertClassifications() {
+    SmallVector<ClassifyTilesOp> ops;
+    getOperation().walk([&](ClassifyTilesOp op) { ops.push_back(op); });
+    for (ClassifyTilesOp op : ops) {
+      if (failed(checkForm(op, isa<MemRefType>(op.getOut().getType()), op.getMasks().has_value())))
+        return failure();
+      ImplicitLocOpBuilder builder(op.getLoc(), op);
+      buildKeptClasses(builder, op);
+      op.erase();
+    }
+    return success();
+  }
+
+  /// The precondition.
+  static LogicalResult checkForm(Operation *op, bool isOnMemrefs, bool hasNamed) {
+    if (!isOnMemrefs)
+      return op->emitOpError("expects memrefs in convert-attn-to-flash, but got tensors; bufferize first");
+    if (hasNamed)
+      return op->emitOpError("expects no named masks and score functions in convert-attn-to-flash; run "
+                             "attn-expand-named first");
+    return success();
+  }
+
   void runOnOperation() override {
+    if (failed(convertClassifications()))
+      return signalPassFailure();
     SmallVector<AttentionOp> ops;
     getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
     if (ops.empty())
@@ -293,15 +289,8 @@ struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAt
       return signalPassFailure();
     }
     for (AttentionOp op : ops) {
-      if (!isa<MemRefType>(op.getQuery().getType())) {
-        op.emitOpError("expects memrefs in convert-attn-to-flash, but got tensors; bufferize first");
+      if (failed(checkForm(op, isa<MemRefType>(op.getQuery().getType()), op.getScores() || op.getMasks())))
         return signalPassFailure();
-      }
-      if (op.getScores() || op.getMasks()) {
-        op.emitOpError("expects no named masks and score functions in convert-attn-to-flash; run attn-expand-named "
-                       "first");
-        return signalPassFailure();
-      }
       FailureOr<TileSizes> sizes = chooseTileSizes(op, *description, tileQ, tileKv);
       if (failed(sizes))
         return signalPassFailure();

@@ -8,8 +8,8 @@
 #ifndef ATTN_CONVERSION_ATTNTOFLASH_KVLOOPS_H
 #define ATTN_CONVERSION_ATTNTOFLASH_KVLOOPS_H
 
+#include "MaskDomain.h"
 #include "attn/Dialect/Attn/Analysis/MaskAnalysis.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Target/TileModel.h"
 
 namespace attn {
@@ -21,28 +21,45 @@ struct KvRange {
   mlir::Value first, firstFull, lastFull, end;
 };
 
+/// A tile of queries: its place, its first query and how many it has.
+struct QueryTile {
+  mlir::Value batch, head, number, i0, rows;
+};
+
+/// The tile at (batch, head, number).
+QueryTile buildQueryTile(mlir::ImplicitLocOpBuilder &builder, mlir::ValueRange indices, mlir::Value queryLen,
+                         int64_t queryRows);
+
+/// The analysis of a mask region with the sizes that the types tell.
+MaskRanges analyzeMaskOf(mlir::Region &region, const AttentionDims &dims);
+
 /// The analysis of the op's mask region with the sizes that its types tell; nothing is known where `skipTiles` is off.
 MaskRanges analyzeAttentionMask(AttentionOp op, bool skipTiles);
 
 /// How the kv loop deals with the mask.
 struct MaskPlan {
-  /// The tiles are classified in front of the loop, which then skips the empty ones: where the analysis gave something
-  /// away.
+  /// The loop visits runs of tiles of one class, empty ones not at all: where the analysis gave something away. They
+  /// come from a pre-pass, or from the op's `tiles`.
   bool isClassified = false;
   /// Full tiles are computed without the mask (in a loop of their own, or by their class): where it costs more than the
   /// code of another tile step. A mask of a few operations on registers costs 1 to 2 % of a tile.
   bool isSplit = false;
-  /// Whether the classes depend on the batch entry and the head.
+  /// Whether the mask depends on the batch entry and the head.
   bool dependsOnBatch = false, dependsOnHead = false;
 };
-MaskPlan planMask(AttentionOp op, const MaskRanges &ranges);
+MaskPlan planMask(AttentionOp op, const MaskRanges &ranges, bool skipTiles);
 
-/// Builds the range for a tile whose bounds `bound` builds; kvEnd is the logical end of the keys.
+/// Builds the range for a tile whose bounds `bound` builds; kvEnd is the logical end of the keys. Three loops where
+/// isSplit.
 KvRange buildKvRange(mlir::ImplicitLocOpBuilder &builder, const MaskRanges &ranges, bool isSplit, mlir::Value kvEnd,
                      int64_t kvTile, llvm::function_ref<mlir::Value(const Bound &)> bound);
 
+/// The same for a tile of an op.
+KvRange buildKvRange(mlir::ImplicitLocOpBuilder &builder, const MaskDomain &domain, const MaskRanges &ranges,
+                     const QueryTile &tile, const TileSizes &tiles, bool isSplit);
+
 /// Remark `convert-attn-to-flash`, category `attn`: the bounds proved and, for static sizes, the share of tiles that is
-/// skipped; whether the tiles are classified at run time, and why.
+/// skipped; whether the tiles are classified at run time, and why; whether rows may keep no key.
 void emitMaskRemark(AttentionOp op, const MaskRanges &ranges, const MaskPlan &plan, const TileSizes &tiles);
 
 } // namespace attn

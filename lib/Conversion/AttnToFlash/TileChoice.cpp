@@ -18,5 +18,10 @@ FailureOr<TileSizes> attn::chooseTileSizes(AttentionOp op, const TargetDescripti
     sizes.queryRows = tileQ;
   if (tileKv)
     sizes.kvTile = tileKv;
+  // A kept record knows its tiles.
+  if (op.getTiles()) {
+    sizes.queryRows = *op.getQueryTile();
+    sizes.kvTile = *op.getKvTile();
+  }
   return sizes;
 }

@@ -8,8 +8,8 @@
 
 namespace attn {
 
-/// What the options tile-q and tile-kv ask for; where one is 0, what the cost model chooses for the target. A
-/// diagnostic at the op for a size that is not allowed.
+/// The tile sizes of the op's `tiles`; without them what the options tile-q and tile-kv ask for, where one is 0 what
+/// the cost model chooses for the target. A diagnostic at the op for a size that is not allowed.
 mlir::FailureOr<TileSizes> chooseTileSizes(AttentionOp op, const TargetDescription &target, int64_t tileQ,
                                            int64_t tileKv);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lanes.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/VectorInterfaces.h"

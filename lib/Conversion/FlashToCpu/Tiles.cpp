@@ -72,10 +72,24 @@ static void scatterRow(ImplicitLocOpBuilder &b, Value tile, Value row, Value des
 namespace {
 
 template <typename OpTy> struct TilePattern : OpConversionPattern<OpTy> {
+  using OpAdaptor = typename OpTy::Adaptor;
+
   TilePattern(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
       : OpConversionPattern<OpTy>(converter, context), lowering(lowering) {}
 
+  /// Builds the op's code and returns what takes the place of its results.
+  virtual SmallVector<Value> lower(ImplicitLocOpBuilder &b, OpTy op, OpAdaptor adaptor) const = 0;
+
+  LogicalResult matchAndRewrite(OpTy op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, lower(b, op, adaptor));
+    return success();
+  }
+
   MemRefType convert(Type type) const { return cast<MemRefType>(this->getTypeConverter()->convertType(type)); }
+
+  /// The vector of one chunk of a rows value.
+  VectorType chunkOf(Value rows) const { return chunkType(lowering, convert(rows.getType())); }
 
   /// Calls `body` with the first lane of each chunk that has one of the first `rows` rows.
   static void forChunks(ImplicitLocOpBuilder &b, VectorType chunk, Value rows,
@@ -94,8 +108,7 @@ template <typename OpTy> struct TilePattern : OpConversionPattern<OpTy> {
 
 struct LoadQuery : TilePattern<LoadQueryOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(LoadQueryOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, LoadQueryOp op, OpAdaptor adaptor) const override {
     MemRefType type = convert(op.getType());
     auto headDim = [&](ImplicitLocOpBuilder &b) { return getDimension(b, adaptor.getSource(), 3); };
     Value tile = createScratch(b, type, headDim), zero = constantIndex(b, 0), size = headDim(b);
@@ -120,15 +133,13 @@ struct LoadQuery : TilePattern<LoadQueryOp> {
         memref::StoreOp::create(b, wide, tile, ValueRange{d, r});
       });
     });
-    rewriter.replaceOp(op, tile);
-    return success();
+    return {tile};
   }
 };
 
 struct Init : TilePattern<InitOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(InitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, InitOp op, OpAdaptor adaptor) const override {
     MemRefType type = convert(op.getAcc().getType()), rows = convert(op.getMax().getType());
     Value acc = createScratch(b, type, [&](ImplicitLocOpBuilder &) { return adaptor.getValueDim(); });
     Value max = createScratch(b, rows, {}), sum = createScratch(b, rows, {});
@@ -147,15 +158,13 @@ struct Init : TilePattern<InitOp> {
       forAllChunks(b, chunk, rows,
                    [&](ImplicitLocOpBuilder &b, Value lane) { storeRow(b, splat(b, chunk, 0), acc, e, lane); });
     });
-    rewriter.replaceOp(op, {max, sum, acc});
-    return success();
+    return {max, sum, acc};
   }
 };
 
 struct UpdateMax : TilePattern<UpdateMaxOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(UpdateMaxOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, UpdateMaxOp op, OpAdaptor adaptor) const override {
     MemRefType rows = convert(op.getOld().getType());
     VectorType chunk = chunkType(lowering, rows);
     Value rescale = createScratch(b, rows, {});
@@ -165,17 +174,14 @@ struct UpdateMax : TilePattern<UpdateMaxOp> {
       storeRows(b, vectorExp(b, arith::SubFOp::create(b, old, finiteMax(b, max))), rescale, lane);
       storeRows(b, max, adaptor.getOld(), lane);
     });
-    rewriter.replaceOp(op, {adaptor.getOld(), rescale});
-    return success();
+    return {adaptor.getOld(), rescale};
   }
 };
 
 struct Weights : TilePattern<WeightsOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(WeightsOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    MemRefType rows = convert(op.getMax().getType());
-    VectorType chunk = chunkType(lowering, rows);
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, WeightsOp op, OpAdaptor adaptor) const override {
+    VectorType chunk = chunkOf(op.getMax());
     Value tile = adaptor.getScores();
     forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
       Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
@@ -190,18 +196,15 @@ struct Weights : TilePattern<WeightsOp> {
                                     })[0];
       storeRows(b, sum, adaptor.getSum(), lane);
     });
-    rewriter.replaceOp(op, {tile, adaptor.getSum()});
-    return success();
+    return {tile, adaptor.getSum()};
   }
 };
 
 struct Store : TilePattern<StoreOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(StoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, StoreOp op, OpAdaptor adaptor) const override {
     Value acc = adaptor.getAcc();
-    MemRefType rows = convert(op.getSum().getType());
-    VectorType chunk = chunkType(lowering, rows);
+    VectorType chunk = chunkOf(op.getSum());
     buildLoop(b, constantIndex(b, 0), getDimension(b, acc, 0), 1, [&](ImplicitLocOpBuilder &b, Value e) {
       forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
         Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
@@ -209,18 +212,15 @@ struct Store : TilePattern<StoreOp> {
       });
       scatterRow(b, acc, e, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(), e, adaptor.getRows());
     });
-    rewriter.eraseOp(op);
-    return success();
+    return {};
   }
 };
 
 struct StoreLse : TilePattern<StoreLseOp> {
   using TilePattern::TilePattern;
-  LogicalResult matchAndRewrite(StoreLseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    MemRefType rows = convert(op.getMax().getType());
-    VectorType chunk = chunkType(lowering, rows);
-    Value line = createScratch(b, rows, {});
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, StoreLseOp op, OpAdaptor adaptor) const override {
+    VectorType chunk = chunkOf(op.getMax());
+    Value line = createScratch(b, convert(op.getMax().getType()), {});
     forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
       Value log = math::LogOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane));
       storeRows(b, arith::AddFOp::create(b, loadRows(b, chunk, adaptor.getMax(), lane), log), line, lane);
@@ -230,8 +230,7 @@ struct StoreLse : TilePattern<StoreLseOp> {
       memref::StoreOp::create(b, value, adaptor.getDest(),
                               ValueRange{adaptor.getB(), adaptor.getH(), plus(b, adaptor.getI0(), r)});
     });
-    rewriter.eraseOp(op);
-    return success();
+    return {};
   }
 };
 
@@ -239,8 +238,7 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
   using TilePattern::TilePattern;
 
   /// scores[k] becomes the final weights of one key, over all chunks.
-  void finishKey(ImplicitLocOpBuilder &b, OpAdaptor adaptor, MemRefType rows, Value k) const {
-    VectorType chunk = chunkType(lowering, rows);
+  static void finishKey(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value k) {
     forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
       Value score = loadRow(b, chunk, adaptor.getScores(), k, lane);
       Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
@@ -252,17 +250,14 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
     });
   }
 
-  LogicalResult matchAndRewrite(StoreWeightsOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    MemRefType rows = convert(op.getMax().getType());
-    VectorType chunk = chunkType(lowering, rows);
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, StoreWeightsOp op, OpAdaptor adaptor) const override {
+    VectorType chunk = chunkOf(op.getMax());
     auto scatter = [&](ImplicitLocOpBuilder &b, Value k) {
       scatterRow(b, adaptor.getScores(), k, adaptor.getDest(), {adaptor.getB(), adaptor.getH()}, adaptor.getI0(),
                  plus(b, adaptor.getJ0(), k), adaptor.getRows());
     };
     buildLoop(b, constantIndex(b, 0), adaptor.getKeys(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
-      finishKey(b, adaptor, rows, k);
+      finishKey(b, adaptor, chunk, k);
       scatter(b, k);
     });
     buildLoop(b, adaptor.getKeys(), adaptor.getZeros(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
@@ -271,8 +266,7 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
       });
       scatter(b, k);
     });
-    rewriter.eraseOp(op);
-    return success();
+    return {};
   }
 };
 

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a declaration below changes its meaning or layout.
-#define ATTN_RT_ABI_VERSION 1
+#define ATTN_RT_ABI_VERSION 2
 
 /// Bytes of an error message, terminating zero included.
 #define ATTN_RT_MESSAGE_BYTES 512
@@ -77,11 +77,40 @@ int64_t attn_rt_pool_threads(const attn_rt_pool *pool);
 // Calls
 //===----------------------------------------------------------------------===//
 
+/// What one worker did in a parallel loop.
+typedef struct attn_rt_worker_profile {
+  /// From its first item to its last, nested loops included, in nanoseconds.
+  int64_t busy_ns;
+  int64_t items;
+  /// Of attn_rt_count_kv_tiles.
+  int64_t kv_tiles;
+} attn_rt_worker_profile;
+
+/// A parallel loop that was not nested in another one.
+typedef struct attn_rt_loop_profile {
+  int64_t count;
+  /// From start to end, in nanoseconds.
+  int64_t wall_ns;
+  int64_t worker_count;
+  const attn_rt_worker_profile *workers;
+} attn_rt_loop_profile;
+
+/// Receives profiles.
+typedef struct attn_rt_profiler {
+  /// Handed to loop.
+  void *user;
+  /// Called on the calling thread after each such loop that succeeded. *profile
+  /// lasts until it returns. Must neither throw nor call the runtime.
+  void (*loop)(void *user, const attn_rt_loop_profile *profile);
+} attn_rt_profiler;
+
 typedef struct attn_rt_call_options {
   /// NULL: everything runs on the calling thread.
   attn_rt_pool *pool;
   /// Limit of attn_rt_call_result::scratch_bytes; 0: none.
   int64_t max_scratch_bytes;
+  /// NULL: nothing is measured.
+  const attn_rt_profiler *profiler;
 } attn_rt_call_options;
 
 typedef struct attn_rt_call_result {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/attn.h"
+#include "test/Unit/AttentionText.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -17,29 +18,9 @@ struct Sizes {
   int64_t batch = 1, heads = 1, kvHeads = 1, queryLen = 1, kvLen = 1, headDim = 1, valueDim = 1;
 };
 
-/// One attention on f32 in the default layout, all sizes dynamic, with out and lse.
-/// `clauses` is what stands between scale(...) and the types; `extra` declares further arguments.
-std::string program(const std::string &clauses, const std::string &extra = "") {
-  return "func.func @f(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, %v: tensor<?x?x?x?xf32>" +
-         (extra.empty() ? "" : ", " + extra) + R"(
-) -> (tensor<?x?x?x?xf32>, tensor<?x?x?xf32>) {
-  %scale = arith.constant 1.0 : f32
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %nb = tensor.dim %q, %c0 : tensor<?x?x?x?xf32>
-  %nh = tensor.dim %q, %c1 : tensor<?x?x?x?xf32>
-  %ni = tensor.dim %q, %c2 : tensor<?x?x?x?xf32>
-  %ne = tensor.dim %v, %c3 : tensor<?x?x?x?xf32>
-  %o = tensor.empty(%nb, %nh, %ni, %ne) : tensor<?x?x?x?xf32>
-  %l = tensor.empty(%nb, %nh, %ni) : tensor<?x?x?xf32>
-  %r:2 = attn.attention %q, %k, %v scale(%scale) )" +
-         clauses + R"(
-    : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>
-      outs(%o : tensor<?x?x?x?xf32>) lse(%l : tensor<?x?x?xf32>) -> tensor<?x?x?x?xf32>, tensor<?x?x?xf32>
-  return %r#0, %r#1 : tensor<?x?x?x?xf32>, tensor<?x?x?xf32>
-})";
+/// dynamicAttention with lse and scale 1.
+std::string program(const std::string &clauses, const std::string &arguments = "") {
+  return dynamicAttention({clauses, arguments, "1.0", /*hasLse=*/true});
 }
 
 attn::Kernel compile(const std::string &text, const attn::CompileOptions &options = attn::CompileOptions()) {
@@ -261,6 +242,21 @@ TEST(HandComputed, ANaNScoreReachesItsOwnRowAlone) {
       if (!isBad) {
         EXPECT_NEAR(run.at(0, 0, i, 1), 1.0f, kFourUlp) << i;
       }
+    }
+  }
+}
+
+/// Whatever bits the NaN of a key has.
+TEST(HandComputed, ANaNKeyOfAnyPayloadReachesEveryRow) {
+  attn::Kernel kernel = compile(program(""));
+  for (uint32_t bits : {0x7fc00000u, 0x7fc00001u, 0xffffffffu, 0x7f800001u}) {
+    Trial run({1, 1, 1, 3, 20, 2, 1});
+    fill(run.q, 1);
+    std::memcpy(&run.k[2 * 7], &bits, sizeof(bits));
+    run(kernel);
+    for (int64_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(std::isnan(run.at(0, 0, i, 0))) << std::hex << bits;
+      EXPECT_TRUE(std::isnan(run.lse[i])) << std::hex << bits;
     }
   }
 }

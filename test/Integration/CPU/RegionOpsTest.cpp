@@ -18,12 +18,29 @@ namespace {
 
 /// `text` computes $r from $a, $b and $c, of type $T; the operands of real operations lie in [low, high).
 struct Operation {
-  const char *name;
-  const char *text;
+  std::string name;
+  std::string text;
   double low = 0, high = 0;
   /// The type of $r: '=' that of the operands, '1' i1, otherwise spelled out.
-  const char *result = "=";
+  std::string result = "=";
 };
+
+// Operations whose text follows from their name.
+Operation unary(const std::string &name, double low = 0, double high = 0) {
+  return {name, "$r = " + name + " $a : $T", low, high};
+}
+Operation binary(const std::string &name, double low = 0, double high = 0) {
+  return {name, "$r = " + name + " $a, $b : $T", low, high};
+}
+Operation predicate(const std::string &name, double low, double high) {
+  return {name, "$r = " + name + " $a : $T", low, high, "1"};
+}
+Operation compare(const std::string &name, const std::string &relation, double low = 0, double high = 0) {
+  return {name + " " + relation, "$r = " + name + " " + relation + ", $a, $b : $T", low, high, "1"};
+}
+Operation convert(const std::string &name, const std::string &type, double low = 0, double high = 0) {
+  return {name + " to " + type, "$r = " + name + " $a : $T to " + type, low, high, type};
+}
 
 std::string replaceAll(std::string text, const std::string &what, const std::string &by) {
   for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
@@ -50,7 +67,7 @@ public:
       for (const char *name : {"a", "b", "c", "r"})
         text = replaceAll(text, std::string("$") + name, std::string("%") + name + suffix);
       body += "  " + replaceAll(text, "$T", type) + "\n";
-      std::string result = *operation.result == '=' ? type : *operation.result == '1' ? "i1" : operation.result;
+      std::string result = operation.result == "=" ? type : operation.result == "1" ? "i1" : operation.result;
       addToScore("%r" + suffix, result, suffix);
     }
   }
@@ -116,7 +133,7 @@ void fill(Buffer &buffer, double low, double high, int64_t seed) {
 
 /// Compiles and runs the program; what fails names the operation.
 void expectAgreement(const Operation &operation, const std::string &dtype, const std::string &text) {
-  SCOPED_TRACE(std::string(operation.name) + " in an attention of " + dtype);
+  SCOPED_TRACE(operation.name + " in an attention of " + dtype);
   auto module = attn::Module::parse(text, "region.mlir");
   ASSERT_TRUE(module.ok()) << module.error().str() << "\n" << text;
   auto kernel = module->compile("f");
@@ -177,116 +194,116 @@ std::string integerOperand(const std::string &type, char operand, const std::str
 //===----------------------------------------------------------------------===//
 
 const Operation kRealOperations[] = {
-    {"arith.addf", "$r = arith.addf $a, $b : $T", -2, 2},
-    {"arith.subf", "$r = arith.subf $a, $b : $T", -2, 2},
-    {"arith.mulf", "$r = arith.mulf $a, $b : $T", -2, 2},
-    {"arith.divf", "$r = arith.divf $a, $b : $T", 0.5, 2},
-    {"arith.remf", "$r = arith.remf $a, $b : $T", 0.25, 4},
-    {"arith.negf", "$r = arith.negf $a : $T", -2, 2},
-    {"arith.maximumf", "$r = arith.maximumf $a, $b : $T", -2, 2},
-    {"arith.minimumf", "$r = arith.minimumf $a, $b : $T", -2, 2},
-    {"arith.maxnumf", "$r = arith.maxnumf $a, $b : $T", -2, 2},
-    {"arith.minnumf", "$r = arith.minnumf $a, $b : $T", -2, 2},
+    binary("arith.addf", -2, 2),
+    binary("arith.subf", -2, 2),
+    binary("arith.mulf", -2, 2),
+    binary("arith.divf", 0.5, 2),
+    binary("arith.remf", 0.25, 4),
+    unary("arith.negf", -2, 2),
+    binary("arith.maximumf", -2, 2),
+    binary("arith.minimumf", -2, 2),
+    binary("arith.maxnumf", -2, 2),
+    binary("arith.minnumf", -2, 2),
     {"arith.select", "$r_less = arith.cmpf olt, $a, $b : $T\n  $r = arith.select $r_less, $b, $c : $T", -2, 2},
-    {"math.absf", "$r = math.absf $a : $T", -2, 2},
-    {"math.acos", "$r = math.acos $a : $T", -1, 1},
-    {"math.acosh", "$r = math.acosh $a : $T", 1, 9},
-    {"math.asin", "$r = math.asin $a : $T", -1, 1},
-    {"math.asinh", "$r = math.asinh $a : $T", -4, 4},
-    {"math.atan", "$r = math.atan $a : $T", -8, 8},
-    {"math.atan2", "$r = math.atan2 $a, $b : $T", -2, 2},
-    {"math.atanh", "$r = math.atanh $a : $T", -0.75, 0.75},
-    {"math.cbrt", "$r = math.cbrt $a : $T", -8, 8},
-    {"math.ceil", "$r = math.ceil $a : $T", -4, 4},
+    unary("math.absf", -2, 2),
+    unary("math.acos", -1, 1),
+    unary("math.acosh", 1, 9),
+    unary("math.asin", -1, 1),
+    unary("math.asinh", -4, 4),
+    unary("math.atan", -8, 8),
+    binary("math.atan2", -2, 2),
+    unary("math.atanh", -0.75, 0.75),
+    unary("math.cbrt", -8, 8),
+    unary("math.ceil", -4, 4),
     {"math.clampf",
      "$r_low = arith.minimumf $b, $c : $T\n  $r_high = arith.maximumf $b, $c : $T\n"
      "  $r = math.clampf $a to [$r_low, $r_high] : $T",
      -2, 2},
-    {"math.copysign", "$r = math.copysign $a, $b : $T", -2, 2},
-    {"math.cos", "$r = math.cos $a : $T", -20, 20},
-    {"math.cosh", "$r = math.cosh $a : $T", -2, 2},
-    {"math.erf", "$r = math.erf $a : $T", -4, 4},
-    {"math.erfc", "$r = math.erfc $a : $T", -4, 4},
-    {"math.exp", "$r = math.exp $a : $T", -8, 2},
-    {"math.exp2", "$r = math.exp2 $a : $T", -8, 2},
-    {"math.expm1", "$r = math.expm1 $a : $T", -2, 2},
-    {"math.floor", "$r = math.floor $a : $T", -4, 4},
+    binary("math.copysign", -2, 2),
+    unary("math.cos", -20, 20),
+    unary("math.cosh", -2, 2),
+    unary("math.erf", -4, 4),
+    unary("math.erfc", -4, 4),
+    unary("math.exp", -8, 2),
+    unary("math.exp2", -8, 2),
+    unary("math.expm1", -2, 2),
+    unary("math.floor", -4, 4),
     {"math.fma", "$r = math.fma $a, $b, $c : $T", -2, 2},
     {"math.fpowi", "$r_n = arith.fptosi $c : $T to i32\n  $r = math.fpowi $a, $r_n : $T, i32", 0.5, 2.5},
-    {"math.isfinite", "$r = math.isfinite $a : $T", -4, 4, "1"},
+    predicate("math.isfinite", -4, 4),
     {"math.isinf", "$r_z = arith.constant 0.0 : $T\n  $r_q = arith.divf $a, $r_z : $T\n  $r = math.isinf $r_q : $T", -4,
      4, "1"},
     {"math.isnan", "$r_q = arith.divf $b, $b : $T\n  $r = math.isnan $r_q : $T", -4, 4, "1"},
-    {"math.isnormal", "$r = math.isnormal $a : $T", -4, 4, "1"},
-    {"math.log", "$r = math.log $a : $T", 0.125, 8},
-    {"math.log10", "$r = math.log10 $a : $T", 0.125, 8},
-    {"math.log1p", "$r = math.log1p $a : $T", -0.75, 8},
-    {"math.log2", "$r = math.log2 $a : $T", 0.125, 8},
-    {"math.powf", "$r = math.powf $a, $b : $T", 0.25, 3},
-    {"math.round", "$r = math.round $a : $T", -4, 4},
-    {"math.roundeven", "$r = math.roundeven $a : $T", -4, 4},
-    {"math.rsqrt", "$r = math.rsqrt $a : $T", 0.25, 8},
-    {"math.sin", "$r = math.sin $a : $T", -20, 20},
+    predicate("math.isnormal", -4, 4),
+    unary("math.log", 0.125, 8),
+    unary("math.log10", 0.125, 8),
+    unary("math.log1p", -0.75, 8),
+    unary("math.log2", 0.125, 8),
+    binary("math.powf", 0.25, 3),
+    unary("math.round", -4, 4),
+    unary("math.roundeven", -4, 4),
+    unary("math.rsqrt", 0.25, 8),
+    unary("math.sin", -20, 20),
     {"math.sincos", "$r_s, $r_c = math.sincos $a : $T\n  $r = arith.subf $r_s, $r_c : $T", -4, 4},
-    {"math.sinh", "$r = math.sinh $a : $T", -2, 2},
-    {"math.sqrt", "$r = math.sqrt $a : $T", 0, 8},
-    {"math.tan", "$r = math.tan $a : $T", -1.25, 1.25},
-    {"math.tanh", "$r = math.tanh $a : $T", -8, 8},
-    {"math.trunc", "$r = math.trunc $a : $T", -4, 4},
-    {"arith.fptosi", "$r = arith.fptosi $a : $T to i32", -20, 20, "i32"},
-    {"arith.fptosi to i8", "$r = arith.fptosi $a : $T to i8", -20, 20, "i8"},
-    {"arith.fptosi to i64", "$r = arith.fptosi $a : $T to i64", -20, 20, "i64"},
-    {"arith.fptoui", "$r = arith.fptoui $a : $T to i32", 0, 20, "i32"},
-    {"arith.fptoui to i64", "$r = arith.fptoui $a : $T to i64", 0, 20, "i64"},
-    {"arith.cmpf oeq", "$r = arith.cmpf oeq, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf ogt", "$r = arith.cmpf ogt, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf oge", "$r = arith.cmpf oge, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf olt", "$r = arith.cmpf olt, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf ole", "$r = arith.cmpf ole, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf one", "$r = arith.cmpf one, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf ord", "$r = arith.cmpf ord, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf ueq", "$r = arith.cmpf ueq, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf ugt", "$r = arith.cmpf ugt, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf uge", "$r = arith.cmpf uge, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf ult", "$r = arith.cmpf ult, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf ule", "$r = arith.cmpf ule, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf une", "$r = arith.cmpf une, $a, $b : $T", -1, 1, "1"},
-    {"arith.cmpf uno", "$r = arith.cmpf uno, $a, $b : $T", -1, 1, "1"},
+    unary("math.sinh", -2, 2),
+    unary("math.sqrt", 0, 8),
+    unary("math.tan", -1.25, 1.25),
+    unary("math.tanh", -8, 8),
+    unary("math.trunc", -4, 4),
+    convert("arith.fptosi", "i32", -20, 20),
+    convert("arith.fptosi", "i8", -20, 20),
+    convert("arith.fptosi", "i64", -20, 20),
+    convert("arith.fptoui", "i32", 0, 20),
+    convert("arith.fptoui", "i64", 0, 20),
+    compare("arith.cmpf", "oeq", -1, 1),
+    compare("arith.cmpf", "ogt", -1, 1),
+    compare("arith.cmpf", "oge", -1, 1),
+    compare("arith.cmpf", "olt", -1, 1),
+    compare("arith.cmpf", "ole", -1, 1),
+    compare("arith.cmpf", "one", -1, 1),
+    compare("arith.cmpf", "ord", -1, 1),
+    compare("arith.cmpf", "ueq", -1, 1),
+    compare("arith.cmpf", "ugt", -1, 1),
+    compare("arith.cmpf", "uge", -1, 1),
+    compare("arith.cmpf", "ult", -1, 1),
+    compare("arith.cmpf", "ule", -1, 1),
+    compare("arith.cmpf", "une", -1, 1),
+    compare("arith.cmpf", "uno", -1, 1),
 };
 
 const Operation kIntegerOperations[] = {
-    {"arith.addi", "$r = arith.addi $a, $b : $T"},
-    {"arith.subi", "$r = arith.subi $a, $b : $T"},
-    {"arith.muli", "$r = arith.muli $a, $b : $T"},
-    {"arith.andi", "$r = arith.andi $a, $b : $T"},
-    {"arith.ori", "$r = arith.ori $a, $b : $T"},
-    {"arith.xori", "$r = arith.xori $a, $b : $T"},
-    {"arith.shli", "$r = arith.shli $a, $b : $T"},
-    {"arith.shrsi", "$r = arith.shrsi $a, $b : $T"},
-    {"arith.shrui", "$r = arith.shrui $a, $b : $T"},
-    {"arith.remsi", "$r = arith.remsi $a, $b : $T"},
-    {"arith.remui", "$r = arith.remui $a, $b : $T"},
-    {"arith.floordivsi", "$r = arith.floordivsi $a, $b : $T"},
-    {"arith.maxsi", "$r = arith.maxsi $a, $b : $T"},
-    {"arith.maxui", "$r = arith.maxui $a, $b : $T"},
-    {"arith.minsi", "$r = arith.minsi $a, $b : $T"},
-    {"arith.minui", "$r = arith.minui $a, $b : $T"},
+    binary("arith.addi"),
+    binary("arith.subi"),
+    binary("arith.muli"),
+    binary("arith.andi"),
+    binary("arith.ori"),
+    binary("arith.xori"),
+    binary("arith.shli"),
+    binary("arith.shrsi"),
+    binary("arith.shrui"),
+    binary("arith.remsi"),
+    binary("arith.remui"),
+    binary("arith.floordivsi"),
+    binary("arith.maxsi"),
+    binary("arith.maxui"),
+    binary("arith.minsi"),
+    binary("arith.minui"),
     {"arith.select", "$r_less = arith.cmpi slt, $a, $b : $T\n  $r = arith.select $r_less, $b, $c : $T"},
-    {"math.absi", "$r = math.absi $a : $T"},
-    {"math.ctlz", "$r = math.ctlz $a : $T"},
-    {"math.cttz", "$r = math.cttz $a : $T"},
-    {"math.ctpop", "$r = math.ctpop $a : $T"},
-    {"math.ipowi", "$r = math.ipowi $a, $b : $T"},
-    {"arith.cmpi eq", "$r = arith.cmpi eq, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi ne", "$r = arith.cmpi ne, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi slt", "$r = arith.cmpi slt, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi sle", "$r = arith.cmpi sle, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi sgt", "$r = arith.cmpi sgt, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi sge", "$r = arith.cmpi sge, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi ult", "$r = arith.cmpi ult, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi ule", "$r = arith.cmpi ule, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi ugt", "$r = arith.cmpi ugt, $a, $b : $T", 0, 0, "1"},
-    {"arith.cmpi uge", "$r = arith.cmpi uge, $a, $b : $T", 0, 0, "1"},
+    unary("math.absi"),
+    unary("math.ctlz"),
+    unary("math.cttz"),
+    unary("math.ctpop"),
+    binary("math.ipowi"),
+    compare("arith.cmpi", "eq"),
+    compare("arith.cmpi", "ne"),
+    compare("arith.cmpi", "slt"),
+    compare("arith.cmpi", "sle"),
+    compare("arith.cmpi", "sgt"),
+    compare("arith.cmpi", "sge"),
+    compare("arith.cmpi", "ult"),
+    compare("arith.cmpi", "ule"),
+    compare("arith.cmpi", "ugt"),
+    compare("arith.cmpi", "uge"),
     // Quotients may trap, unless the divisor is constant.
     {"arith.divsi", "$r_n = arith.constant 7 : $T\n  $r = arith.divsi $a, $r_n : $T"},
     {"arith.divsi by a negative constant", "$r_n = arith.constant -5 : $T\n  $r = arith.divsi $a, $r_n : $T"},
@@ -310,8 +327,8 @@ const Operation kFixedWidthOperations[] = {
     {"arith.mulsi_extended", "$r, $r_h = arith.mulsi_extended $a, $b : $T", 0, 0, "="},
     {"high half of arith.mulsi_extended", "$r_l, $r = arith.mulsi_extended $a, $b : $T", 0, 0, "="},
     {"high half of arith.mului_extended", "$r_l, $r = arith.mului_extended $a, $b : $T", 0, 0, "="},
-    {"arith.index_cast", "$r = arith.index_cast $a : $T to index", 0, 0, "index"},
-    {"arith.index_castui", "$r = arith.index_castui $a : $T to index", 0, 0, "index"},
+    convert("arith.index_cast", "index"),
+    convert("arith.index_castui", "index"),
     {"arith.sitofp",
      "$r_f = arith.sitofp $a : $T to f32\n  $r_s = arith.constant 0.03125 : f32\n"
      "  $r = arith.mulf $r_f, $r_s : f32",
@@ -320,7 +337,7 @@ const Operation kFixedWidthOperations[] = {
      "$r_f = arith.uitofp $b : $T to f32\n  $r_s = arith.constant 0.03125 : f32\n"
      "  $r = arith.mulf $r_f, $r_s : f32",
      0, 0, "f32"},
-    {"arith.trunci", "$r = arith.trunci $a : $T to i3", 0, 0, "i3"},
+    convert("arith.trunci", "i3"),
 };
 
 const Operation kIndexOperations[] = {
@@ -341,23 +358,23 @@ const Operation kIndexOperations[] = {
 };
 
 const Operation kFlagOperations[] = {
-    {"arith.andi", "$r = arith.andi $a, $b : $T"},
-    {"arith.ori", "$r = arith.ori $a, $b : $T"},
-    {"arith.xori", "$r = arith.xori $a, $b : $T"},
-    {"arith.addi", "$r = arith.addi $a, $b : $T"},
-    {"arith.muli", "$r = arith.muli $a, $b : $T"},
+    binary("arith.andi"),
+    binary("arith.ori"),
+    binary("arith.xori"),
+    binary("arith.addi"),
+    binary("arith.muli"),
     {"arith.select", "$r = arith.select $a, $b, $c : $T"},
-    {"arith.cmpi eq", "$r = arith.cmpi eq, $a, $b : $T"},
-    {"arith.cmpi slt", "$r = arith.cmpi slt, $a, $b : $T"},
-    {"arith.cmpi ult", "$r = arith.cmpi ult, $a, $b : $T"},
-    {"arith.minsi", "$r = arith.minsi $a, $b : $T"},
-    {"arith.maxui", "$r = arith.maxui $a, $b : $T"},
-    {"arith.extsi", "$r = arith.extsi $a : $T to i32", 0, 0, "i32"},
-    {"arith.extui", "$r = arith.extui $a : $T to i8", 0, 0, "i8"},
-    {"arith.sitofp", "$r = arith.sitofp $a : $T to f32", 0, 0, "f32"},
-    {"arith.uitofp", "$r = arith.uitofp $a : $T to f32", 0, 0, "f32"},
-    {"arith.index_cast", "$r = arith.index_cast $a : $T to index", 0, 0, "index"},
-    {"arith.index_castui", "$r = arith.index_castui $a : $T to index", 0, 0, "index"},
+    compare("arith.cmpi", "eq"),
+    compare("arith.cmpi", "slt"),
+    compare("arith.cmpi", "ult"),
+    binary("arith.minsi"),
+    binary("arith.maxui"),
+    convert("arith.extsi", "i32"),
+    convert("arith.extui", "i8"),
+    convert("arith.sitofp", "f32"),
+    convert("arith.uitofp", "f32"),
+    convert("arith.index_cast", "index"),
+    convert("arith.index_castui", "index"),
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/attn.h"
+#include "test/Unit/AttentionText.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -73,25 +74,9 @@ std::vector<Mask> masks() {
 
 /// A function of dynamic sizes with results out and weights, or out alone.
 std::string program(const char *clauses, bool hasWeights) {
-  const char *init = "  %p0 = tensor.empty(%nb, %nh, %ni, %nj) : !t\n";
-  return std::string(R"(!t = tensor<?x?x?x?xf32>
-func.func @f(%q: !t, %k: !t, %v: !t, %ids: tensor<?xi32>, %p: tensor<?xi32>) -> )") +
-         (hasWeights ? "(!t, !t)" : "!t") + R"( {
-  %scale = arith.constant 0.5 : f32
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c3 = arith.constant 3 : index
-  %nb = tensor.dim %q, %c0 : !t
-  %nh = tensor.dim %q, %c1 : !t
-  %ni = tensor.dim %q, %c2 : !t
-  %nj = tensor.dim %k, %c2 : !t
-  %ne = tensor.dim %v, %c3 : !t
-  %o = tensor.empty(%nb, %nh, %ni, %ne) : !t
-)" + (hasWeights ? init : "") +
-         (hasWeights ? "  %r:2" : "  %r") + " = attn.attention %q, %k, %v scale(%scale) " + clauses +
-         " : !t, !t, !t outs(%o : !t)" +
-         (hasWeights ? " weights(%p0 : !t) -> !t, !t\n  return %r#0, %r#1 : !t, !t\n}" : " -> !t\n  return %r : !t\n}");
+  AttentionText text{clauses, "%ids: tensor<?xi32>, %p: tensor<?xi32>", "0.5"};
+  text.hasWeights = hasWeights;
+  return dynamicAttention(text);
 }
 
 struct Outcome {

@@ -8,7 +8,7 @@
 // CHECK-NEXT: bench: 2 threads, {{[0-9]+}} tiles, scratch {{[0-9]+}} bytes, 0 buffers of 0 bytes
 // CHECK-NEXT: bench: median {{[0-9.]+}} ms, best {{[0-9.]+}} ms of 3 runs
 // CHECK-NEXT: bench: work 0.001 GFLOP kept by the masks, of 0.002
-// CHECK-NEXT: bench: speed {{[0-9.]+}} GFLOP/s = {{[0-9.]+}} % of the peak of {{.+}} f32 multiply-add, {{[0-9.]+}} measured on one thread, times 2)
+// CHECK-NEXT: bench: speed {{[0-9.]+}} GFLOP/s = {{[0-9.]+}} % of the peak of {{[0-9.]+}} (f32 FMA, {{AVX-512|AVX2|baseline}}, measured on 2 threads)
 func.func @window(%q: tensor<1x2000x5x8xf32>, %k: tensor<1x2000x7x8xf32>, %v: tensor<1x2000x7x5xf32>)
     -> tensor<1x2000x5x5xf32> {
   %scale = arith.constant 0.5 : f32

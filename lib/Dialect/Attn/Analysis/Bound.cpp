@@ -145,6 +145,60 @@ int64_t Bound::evaluate(int64_t firstRow, int64_t lastRow, llvm::function_ref<in
   llvm_unreachable("every kind is handled");
 }
 
+std::pair<int64_t, int64_t> Bound::limits(int64_t rowCount) const {
+  using Interval = std::pair<int64_t, int64_t>;
+  auto operand = [&](unsigned k) { return node->operands[k].limits(rowCount); };
+  auto saturate = [](int64_t low, int64_t high) -> Interval {
+    return {std::clamp(low, -kInfinity, kInfinity), std::clamp(high, -kInfinity, kInfinity)};
+  };
+  switch (node->kind) {
+  case Kind::Constant:
+    return saturate(node->number, node->number);
+  case Kind::MinusInfinity:
+    return {-kInfinity, -kInfinity};
+  case Kind::PlusInfinity:
+    return {kInfinity, kInfinity};
+  case Kind::FirstRow:
+  case Kind::LastRow:
+    return {0, std::max<int64_t>(rowCount, 1) - 1};
+  case Kind::Uniform:
+    return saturate(node->number, node->high);
+  case Kind::Add: {
+    auto [a, b] = std::pair(operand(0), operand(1));
+    return saturate(a.first + b.first, a.second + b.second);
+  }
+  case Kind::Scale: {
+    auto [low, high] = operand(0);
+    int64_t factor = node->number;
+    auto times = [&](int64_t value) {
+      int64_t product;
+      bool isBeyond = llvm::MulOverflow(value, factor, product);
+      return isBeyond ? ((value < 0) == (factor < 0) ? kInfinity : -kInfinity) : product;
+    };
+    return factor < 0 ? saturate(times(high), times(low)) : saturate(times(low), times(high));
+  }
+  case Kind::FloorDiv: {
+    auto [low, high] = operand(0);
+    return {llvm::divideFloorSigned(low, node->number), llvm::divideFloorSigned(high, node->number)};
+  }
+  case Kind::Min: {
+    auto [a, b] = std::pair(operand(0), operand(1));
+    return {std::min(a.first, b.first), std::min(a.second, b.second)};
+  }
+  case Kind::Max: {
+    auto [a, b] = std::pair(operand(0), operand(1));
+    return {std::max(a.first, b.first), std::max(a.second, b.second)};
+  }
+  case Kind::Choose: {
+    auto [condition, yes, no] = std::tuple(operand(0), operand(1), operand(2));
+    if (condition.second <= 0)
+      return yes;
+    return condition.first > 0 ? no : Interval{std::min(yes.first, no.first), std::max(yes.second, no.second)};
+  }
+  }
+  llvm_unreachable("every kind is handled");
+}
+
 Value Bound::build(ImplicitLocOpBuilder &b, Value firstRow, Value lastRow,
                    llvm::function_ref<Value(Value)> uniformOf) const {
   auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };

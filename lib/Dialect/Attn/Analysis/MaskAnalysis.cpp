@@ -28,7 +28,6 @@ KeyRange everyKey() { return {Bound::minusInfinity(), Bound::plusInfinity()}; }
 KeyRange noKey() { return {Bound::plusInfinity(), Bound::minusInfinity()}; }
 KeySet unknownKeys() { return {everyKey(), noKey(), /*isExact=*/false}; }
 KeySet allOrNone(bool all) { return all ? KeySet{everyKey(), everyKey()} : KeySet{noKey(), noKey()}; }
-bool isNoKey(const KeyRange &range) { return range.lower.isPlusInfinity() || range.upper.isMinusInfinity(); }
 
 KeyRange intersect(const KeyRange &a, const KeyRange &b) {
   return {Bound::max(a.lower, b.lower), Bound::min(a.upper, b.upper)};
@@ -36,16 +35,16 @@ KeyRange intersect(const KeyRange &a, const KeyRange &b) {
 
 /// The smallest range that holds both.
 KeyRange hull(const KeyRange &a, const KeyRange &b) {
-  if (isNoKey(a))
+  if (a.isAlwaysEmpty())
     return b;
-  if (isNoKey(b))
+  if (b.isAlwaysEmpty())
     return a;
   return {Bound::min(a.lower, b.lower), Bound::max(a.upper, b.upper)};
 }
 
 /// A range inside the union: all of it where the two share an end, else the first.
 KeyRange unionInside(const KeyRange &a, const KeyRange &b) {
-  if (isNoKey(a))
+  if (a.isAlwaysEmpty())
     return b;
   if (a.lower == b.lower)
     return {a.lower, Bound::max(a.upper, b.upper)};
@@ -56,7 +55,7 @@ KeyRange unionInside(const KeyRange &a, const KeyRange &b) {
 
 /// The complement where that is a range; `otherwise` where it is two.
 KeyRange complement(const KeyRange &range, const KeyRange &otherwise) {
-  if (isNoKey(range))
+  if (range.isAlwaysEmpty())
     return everyKey();
   if (range.lower.isMinusInfinity())
     return {range.upper, Bound::plusInfinity()};
@@ -71,12 +70,13 @@ KeySet both(const KeySet &a, const KeySet &b) {
 
 /// Two ranges are one where they share an end, or one of them is nothing.
 KeySet either(const KeySet &a, const KeySet &b) {
-  bool isRange = a.may.lower == b.may.lower || a.may.upper == b.may.upper || isNoKey(a.may) || isNoKey(b.may);
+  bool isRange =
+      a.may.lower == b.may.lower || a.may.upper == b.may.upper || a.may.isAlwaysEmpty() || b.may.isAlwaysEmpty();
   return {hull(a.may, b.may), unionInside(a.must, b.must), a.isExact && b.isExact && isRange};
 }
 
 KeySet negate(const KeySet &a) {
-  bool isRange = isNoKey(a.must) || a.must.lower.isMinusInfinity() || a.must.upper.isPlusInfinity();
+  bool isRange = a.must.isAlwaysEmpty() || a.must.lower.isMinusInfinity() || a.must.upper.isPlusInfinity();
   return {complement(a.must, everyKey()), complement(a.may, noKey()), a.isExact && isRange};
 }
 
@@ -246,4 +246,8 @@ MaskRanges attn::analyzeMask(Region &region, int64_t rowCount, int64_t keyCount)
   MaskInterpreter interpreter(region, rowCount, keyCount);
   KeySet keys = interpreter.evaluate(region.front().getTerminator()->getOperand(0));
   return {keys.may, keys.must, keys.isExact, interpreter.obstacle};
+}
+
+bool attn::keepsFirstKey(const MaskRanges &ranges, int64_t rowCount) {
+  return ranges.full.lower.limits(rowCount).second <= 0 && ranges.full.upper.limits(rowCount).first >= 1;
 }

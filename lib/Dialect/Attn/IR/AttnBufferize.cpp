@@ -61,5 +61,6 @@ void attn::registerBufferizableOpInterfaceModels(DialectRegistry &registry) {
     MatmulOp::attachInterface<DestinationModel<MatmulOp>>(*context);
     MaskOp::attachInterface<DestinationModel<MaskOp>>(*context);
     SoftmaxOp::attachInterface<DestinationModel<SoftmaxOp>>(*context);
+    ClassifyTilesOp::attachInterface<DestinationModel<ClassifyTilesOp>>(*context);
   });
 }

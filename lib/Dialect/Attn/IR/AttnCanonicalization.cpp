@@ -80,11 +80,11 @@ struct DropDefaultLayouts : OpRewritePattern<AttentionOp> {
 /// Replaces an op on tensors by one without the results that are dropped, of the given result types.
 static void replaceWithout(PatternRewriter &rewriter, AttentionOp op, TypeRange types, bool dropLse, bool dropWeights) {
   Value lse = dropLse ? Value() : op.getLse(), weights = dropWeights ? Value() : op.getWeights();
-  auto fresh =
-      AttentionOp::create(rewriter, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(), op.getScale(),
-                          op.getScoreCaptures(), op.getMaskCaptures(), op.getSink(), op.getKvLengths(), op.getOut(),
-                          lse, weights, op.getScoresAttr(), op.getMasksAttr(), op.getQueryLayoutAttr(),
-                          op.getKeyLayoutAttr(), op.getValueLayoutAttr(), op.getOutLayoutAttr(), op.getDropoutAttr());
+  auto fresh = AttentionOp::create(
+      rewriter, op.getLoc(), types, op.getQuery(), op.getKey(), op.getValue(), op.getScale(), op.getScoreCaptures(),
+      op.getMaskCaptures(), op.getSink(), op.getKvLengths(), op.getTiles(), op.getOut(), lse, weights,
+      op.getScoresAttr(), op.getMasksAttr(), op.getQueryLayoutAttr(), op.getKeyLayoutAttr(), op.getValueLayoutAttr(),
+      op.getOutLayoutAttr(), op.getQueryTileAttr(), op.getKvTileAttr(), op.getDropoutAttr());
   fresh->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   for (auto [from, to] : llvm::zip(op->getRegions(), fresh->getRegions()))
     rewriter.inlineRegionBefore(from, to, to.begin());

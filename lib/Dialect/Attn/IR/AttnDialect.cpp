@@ -22,9 +22,7 @@ namespace {
 /// Constants of a score or mask region stay in it, so that the region reads whole and clones whole.
 struct RegionConstants : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
-  bool shouldMaterializeInto(Region *region) const final {
-    return isa<attn::AttentionOp, attn::MaskOp>(region->getParentOp());
-  }
+  bool shouldMaterializeInto(Region *region) const final { return region->getParentOp()->hasTrait<attn::ModRegions>(); }
 };
 
 /// Regions capture implicitly and hold pure operations only, so attn ops may be inlined anywhere.

@@ -47,11 +47,13 @@ static LogicalResult reifyFromInits(DestinationStyleOpInterface op, OpBuilder &b
 
 /// All shaped operands are tensors, or all are memrefs; results are the types of tensor inits.
 static LogicalResult verifyForm(DestinationStyleOpInterface op, StringRef constraint) {
-  bool memrefs = isa<MemRefType>(op->getOperand(0).getType());
+  unsigned first = llvm::find_if(op->getOperandTypes(), llvm::IsaPred<ShapedType>) - op->operand_type_begin();
+  Type firstType = op->getOperand(first).getType();
+  bool memrefs = isa<MemRefType>(firstType);
   for (auto [k, type] : llvm::enumerate(op->getOperandTypes()))
     if (isa<ShapedType>(type) && isa<MemRefType>(type) != memrefs)
-      return op->emitOpError("expects all operands to be tensors or all to be memrefs, but operand 0 is ")
-             << op->getOperand(0).getType() << " and operand " << k << " is " << type << " (" << constraint << ")";
+      return op->emitOpError("expects all operands to be tensors or all to be memrefs, but operand ")
+             << first << " is " << firstType << " and operand " << k << " is " << type << " (" << constraint << ")";
   SmallVector<Type> expected;
   if (!memrefs)
     for (OpOperand &init : op.getDpsInitsMutable())
@@ -178,6 +180,7 @@ ATTN_SHARED_METHODS(AttentionOp)
 ATTN_SHARED_METHODS(MatmulOp)
 ATTN_SHARED_METHODS(MaskOp)
 ATTN_SHARED_METHODS(SoftmaxOp)
+ATTN_SHARED_METHODS(ClassifyTilesOp)
 #undef ATTN_SHARED_METHODS
 
 LogicalResult YieldOp::verify() {
@@ -238,13 +241,18 @@ AttentionDims AttentionOp::getDims() {
 // attention: verifier
 //===----------------------------------------------------------------------===//
 
-LogicalResult attn::verifyRequiredOperands(Operation *op, ArrayRef<int32_t> segments) {
-  static constexpr std::pair<unsigned, StringLiteral> required[] = {
-      {0, "query"}, {1, "key"}, {2, "value"}, {3, "scale"}, {8, "out"}};
+LogicalResult attn::verifyRequiredOperands(Operation *op, ArrayRef<int32_t> segments,
+                                           ArrayRef<std::pair<unsigned, StringLiteral>> required) {
   for (auto [segment, name] : required)
     if (segments[segment] != 1)
       return op->emitOpError("expects operandSegmentSizes to be 1 for ") << name << ", but got " << segments[segment];
   return success();
+}
+
+ArrayRef<std::pair<unsigned, StringLiteral>> AttentionOp::getRequiredSegments() {
+  static constexpr std::pair<unsigned, StringLiteral> required[] = {
+      {0, "query"}, {1, "key"}, {2, "value"}, {3, "scale"}, {9, "out"}};
+  return required;
 }
 
 // attention (C1), (C9)
@@ -364,6 +372,17 @@ static LogicalResult verifyOut(AttentionOp op, const AttentionDims &dims) {
   return success();
 }
 
+/// (C13) of attn.attention; `lengths` may be null.
+static LogicalResult verifyLengths(Operation *op, Value lengths, const AttentionDims &dims, StringRef constraint) {
+  if (!lengths)
+    return success();
+  ArrayRef<int64_t> shape = cast<ShapedType>(lengths.getType()).getShape();
+  if (failed(verifyCompatibleShape(shape, ArrayRef<int64_t>(dims.batch))))
+    return op->emitOpError("expects kv_lengths to have shape ")
+           << shapeText(dims.batch) << ", but got " << shapeText(shape) << " (" << constraint << ")";
+  return success();
+}
+
 // attention (C7), (C8), (C12), (C13)
 static LogicalResult verifyOptionalOperands(AttentionOp op, const AttentionDims &dims) {
   if (op.getLse() &&
@@ -374,12 +393,26 @@ static LogicalResult verifyOptionalOperands(AttentionOp op, const AttentionDims 
     return failure();
   if (op.getSink() && failed(verifyResult(op, "sink", op.getSink().getType(), {dims.heads}, "C12")))
     return failure();
-  if (Value lengths = op.getKvLengths())
-    if (auto type = cast<ShapedType>(lengths.getType());
-        failed(verifyCompatibleShape(type.getShape(), ArrayRef<int64_t>(dims.batch))))
-      return op.emitOpError("expects kv_lengths to have shape ")
-             << shapeText(dims.batch) << ", but got " << shapeText(type.getShape()) << " (C13)";
+  return verifyLengths(op, op.getKvLengths(), dims, "C13");
+}
+
+/// (C17) of attn.attention: sizes of tiles that a target can be asked for.
+static LogicalResult verifyTileSizes(Operation *op, int64_t queryTile, int64_t kvTile, StringRef constraint) {
+  if (queryTile < 1 || queryTile > 1024 || (queryTile & (queryTile - 1)))
+    return op->emitOpError("expects its query tile to be a power of two from 1 to 1024, but got ")
+           << queryTile << " (" << constraint << ")";
+  if (kvTile < 1 || kvTile > 65536)
+    return op->emitOpError("expects its kv tile to be 1 to 65536, but got ") << kvTile << " (" << constraint << ")";
   return success();
+}
+
+// attention (C17)
+static LogicalResult verifyTiles(AttentionOp op) {
+  bool hasTiles = bool(op.getTiles());
+  for (std::optional<int64_t> size : {op.getQueryTile(), op.getKvTile()})
+    if (size.has_value() != hasTiles)
+      return op.emitOpError("expects query_tile and kv_tile where there are tiles, and nowhere else (C17)");
+  return hasTiles ? verifyTileSizes(op, *op.getQueryTile(), *op.getKvTile(), "C17") : success();
 }
 
 // attention (C15)
@@ -401,7 +434,7 @@ LogicalResult AttentionOp::verify() {
     return failure();
   AttentionDims dims = getDims();
   if (failed(verifySizes(*this, dims)) || failed(verifyOut(*this, dims)) ||
-      failed(verifyOptionalOperands(*this, dims)) || failed(verifyCounts(*this, dims)) ||
+      failed(verifyOptionalOperands(*this, dims)) || failed(verifyTiles(*this)) || failed(verifyCounts(*this, dims)) ||
       failed(verifyMods(*this, getScoresAttr(), /*masks=*/false, getScoreCaptures(), dims)) ||
       failed(verifyMods(*this, getMasksAttr(), /*masks=*/true, getMaskCaptures(), dims)))
     return failure();
@@ -487,6 +520,61 @@ LogicalResult MaskOp::verify() {
 }
 
 LogicalResult MaskOp::verifyRegions() { return verifyModRegion(*this, getMaskRegion(), {}); }
+
+//===----------------------------------------------------------------------===//
+// classify_tiles, tile_classes_size
+//===----------------------------------------------------------------------===//
+
+MutableOperandRange ClassifyTilesOp::getDpsInitsMutable() { return getOutMutable(); }
+
+ArrayRef<std::pair<unsigned, StringLiteral>> ClassifyTilesOp::getRequiredSegments() {
+  static constexpr std::pair<unsigned, StringLiteral> required[] = {
+      {0, "batch"}, {1, "heads"}, {2, "queryLen"}, {3, "kvLen"}, {6, "out"}};
+  return required;
+}
+
+AttentionDims ClassifyTilesOp::getDims() {
+  auto sizeOf = [](Value size) { return getConstantIntValue(size).value_or(ShapedType::kDynamic); };
+  AttentionDims dims;
+  dims.batch = sizeOf(getBatch());
+  dims.heads = sizeOf(getHeads());
+  dims.queryLen = sizeOf(getQueryLen());
+  dims.kvLen = sizeOf(getKvLen());
+  dims.hasLengths = bool(getKvLengths());
+  dims.scoreType = Float32Type::get(getContext());
+  return dims;
+}
+
+LogicalResult ClassifyTilesOp::verify() {
+  if (failed(verifyTileSizes(*this, getQueryTile(), getKvTile(), "C1"))) // (C1)
+    return failure();
+  for (auto [name, size] : {std::pair("batch", getBatch()), std::pair("heads", getHeads()),
+                            std::pair("queryLen", getQueryLen()), std::pair("kvLen", getKvLen())}) // (C4)
+    if (std::optional<int64_t> known = getConstantIntValue(size); known && (*known < 0 || *known > kMaxExtent))
+      return emitOpError("expects ") << name << " to be in 0 to " << kMaxExtent << ", but got " << *known << " (C4)";
+  AttentionDims dims = getDims();
+  if (failed(verifyMods(*this, getMasksAttr(), /*masks=*/true, getMaskCaptures(), dims))) // (C2)
+    return failure();
+  if (failed(verifyLengths(*this, getKvLengths(), dims, "C5"))) // (C5)
+    return failure();
+  return verifyForm(*this, "C3");
+}
+
+LogicalResult ClassifyTilesOp::verifyRegions() { return verifyModRegion(*this, getMaskRegion(), {}); }
+
+std::optional<int64_t> attn::countTileRecordWords(ArrayRef<int64_t> sizes, int64_t queryTile, int64_t kvTile) {
+  if (llvm::any_of(sizes, [](int64_t size) { return size < 0 || size > kMaxExtent; }))
+    return std::nullopt;
+  int64_t row = 1 + 2 * llvm::divideCeil(sizes[3], kvTile), rows = sizes[0] * sizes[1], words;
+  if (llvm::MulOverflow(rows, int64_t(llvm::divideCeil(sizes[2], queryTile)), rows) ||
+      llvm::MulOverflow(rows, row, words) || llvm::AddOverflow(words, kFirstLengthWord + sizes[0], words))
+    return std::nullopt;
+  return words;
+}
+
+LogicalResult TileClassesSizeOp::verify() {
+  return verifyTileSizes(*this, getQueryTile(), getKvTile(), "C1"); // (C1)
+}
 
 //===----------------------------------------------------------------------===//
 // softmax

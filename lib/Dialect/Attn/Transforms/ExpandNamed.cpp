@@ -70,6 +70,10 @@ static Sizes getSizes(ImplicitLocOpBuilder &builder, MaskOp op) {
   return {sizes[0], sizes[1], sizes[2], sizes[3], Value()};
 }
 
+static Sizes getSizes(ImplicitLocOpBuilder &, ClassifyTilesOp op) {
+  return {op.getBatch(), op.getHeads(), op.getQueryLen(), op.getKvLen(), op.getKvLengths()};
+}
+
 static StringRef dimensionName(char letter) {
   return letter == 'b' ? "batch" : letter == 'h' ? "heads" : letter == 'i' ? "queryLen" : "kvLen";
 }
@@ -297,7 +301,8 @@ void attn::expandNamed(AttentionOp op) {
   op.getMaskCapturesMutable().clear();
 }
 
-void attn::expandNamed(MaskOp op) {
+/// Expands the masks of an op that has no scores.
+template <typename OpTy> static void expandMasksOf(OpTy op) {
   if (!isEmpty(op.getMasks())) {
     Operation *first = op->getPrevNode();
     ImplicitLocOpBuilder builder(op.getLoc(), op);
@@ -310,6 +315,22 @@ void attn::expandNamed(MaskOp op) {
   op.getMaskCapturesMutable().clear();
 }
 
+void attn::expandNamed(MaskOp op) { expandMasksOf(op); }
+void attn::expandNamed(ClassifyTilesOp op) { expandMasksOf(op); }
+
+/// The formula of the op's description.
+static void expandSize(TileClassesSizeOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
+  auto times = [&](Value x, Value y) -> Value { return arith::MulIOp::create(b, x, y); };
+  auto plus = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, x, y); };
+  auto tiles = [&](Value size, int64_t tile) -> Value { return arith::CeilDivUIOp::create(b, size, constant(tile)); };
+  Value row = plus(constant(1), times(constant(2), tiles(op.getKvLen(), op.getKvTile())));
+  Value rows = times(times(op.getBatch(), op.getHeads()), tiles(op.getQueryLen(), op.getQueryTile()));
+  op.replaceAllUsesWith(plus(plus(constant(kFirstLengthWord), op.getBatch()), times(rows, row)));
+  op.erase();
+}
+
 namespace {
 
 struct ExpandNamed : attn::impl::ExpandNamedPassBase<ExpandNamed> {
@@ -319,6 +340,10 @@ struct ExpandNamed : attn::impl::ExpandNamedPassBase<ExpandNamed> {
         expandNamed(attention);
       else if (auto mask = dyn_cast<MaskOp>(op))
         expandNamed(mask);
+      else if (auto classify = dyn_cast<ClassifyTilesOp>(op))
+        expandNamed(classify);
+      else if (auto size = dyn_cast<TileClassesSizeOp>(op))
+        expandSize(size);
     });
   }
 };

@@ -7,10 +7,11 @@
 
 namespace attn::flash {
 
-/// math.sin and math.cos on vectors of f32 -> vector code in f64: within 1 ulp of f32 for every finite argument (beyond
-/// 2^30, where the reduction ends, lane by lane through libm), NaN for NaN and infinities. Upstream's expansion reduces
-/// in f32 and loses one part in 2^24 with every period.
-void populateTrigonometryPatterns(mlir::RewritePatternSet &patterns);
+/// math.sin, math.cos and math.exp2 on vectors of f32 -> vector code in f64: within 1 ulp of f32 for every finite
+/// argument (sin and cos beyond 2^30, where the reduction ends, lane by lane through libm). sin and cos of infinities
+/// are NaN, exp2 of them is 0 and infinity. Upstream's expansions reduce in f32: sin and cos lose one part in 2^24 with
+/// every period, exp2 (as exp(x ln2)) up to 68 ulp.
+void populateDoublePatterns(mlir::RewritePatternSet &patterns);
 
 /// Ops that LLVM would serve with a function that no library has, of scalars and vectors: math.isinf, isnormal, clampf,
 /// ipowi (exact, wrapping), fma of 16-bit types, and arith.truncf from f64 to bf16 (one rounding, to nearest even).

@@ -64,6 +64,10 @@ public:
   /// The value for rows [firstRow, lastRow]; `uniformOf` gives the values of the uniforms.
   int64_t evaluate(int64_t firstRow, int64_t lastRow, llvm::function_ref<int64_t(mlir::Value)> uniformOf) const;
 
+  /// The least and the greatest value for a tile of one row i, 0 <= i < rowCount, with the uniforms anywhere in their
+  /// limits; infinities are -kInfinity and kInfinity. By intervals: may be wider than what occurs.
+  std::pair<int64_t, int64_t> limits(int64_t rowCount) const;
+
   /// Builds the expression as index arithmetic. `uniformOf` gives each uniform as an index value at the insertion
   /// point.
   mlir::Value build(mlir::ImplicitLocOpBuilder &builder, mlir::Value firstRow, mlir::Value lastRow,

@@ -22,6 +22,9 @@ namespace attn {
 /// Keys [lower, upper); empty where upper <= lower.
 struct KeyRange {
   Bound lower, upper;
+
+  /// True if it is empty whatever the rows and uniforms are.
+  bool isAlwaysEmpty() const { return lower.isPlusInfinity() || upper.isMinusInfinity(); }
 };
 
 /// What a mask does to a tile of rows.
@@ -43,6 +46,9 @@ struct MaskRanges {
 /// from outside, b, h, and values of the region that depend on neither i nor j.
 /// Pure. Cost: linear in the operations of the region.
 MaskRanges analyzeMask(mlir::Region &region, int64_t rowCount, int64_t keyCount);
+
+/// True if it is proved that each row i < rowCount keeps the first key, if there is one: no row is empty.
+bool keepsFirstKey(const MaskRanges &ranges, int64_t rowCount);
 
 /// True if a value of the region depends on neither of the arguments i and j.
 bool isUniformInRegion(mlir::Region &region, mlir::Value value);

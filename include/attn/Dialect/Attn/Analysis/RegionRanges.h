@@ -14,9 +14,6 @@
 
 namespace attn {
 
-/// No length, head or batch count is above this; generated code checks it in front of the loops (flash.require).
-constexpr int64_t kMaxExtent = int64_t(1) << 30;
-
 /// Signed ranges of integer and index values, by the inference of each op (InferIntRangeInterface). Values without a
 /// known range have that of their type. Cost: each value is looked at once.
 class RegionRanges {

@@ -21,6 +21,9 @@
 
 namespace attn {
 
+/// No length, head or batch count is above this; generated code checks it in front of the loops (flash.require).
+constexpr int64_t kMaxExtent = int64_t(1) << 30;
+
 /// Sizes of an attention as its types tell them; ShapedType::kDynamic where they do not.
 struct AttentionDims {
   int64_t batch = mlir::ShapedType::kDynamic, heads = mlir::ShapedType::kDynamic, kvHeads = mlir::ShapedType::kDynamic;
@@ -51,14 +54,16 @@ mlir::Value getDimension(mlir::ImplicitLocOpBuilder &builder, mlir::Value shaped
 /// Marks the ops whose regions are score or mask regions.
 template <typename OpTy> class ModRegions : public mlir::OpTrait::TraitBase<OpTy, ModRegions> {};
 
-/// Verifies that the operands in front of the variadic ones of attn.attention and `outs` are there, one each.
-mlir::LogicalResult verifyRequiredOperands(mlir::Operation *op, llvm::ArrayRef<int32_t> segments);
+/// Verifies that each of the segments `required`, given with their operands' names, holds one operand.
+mlir::LogicalResult verifyRequiredOperands(mlir::Operation *op, llvm::ArrayRef<int32_t> segments,
+                                           llvm::ArrayRef<std::pair<unsigned, llvm::StringLiteral>> required);
 
 /// Verifies operandSegmentSizes as far as ODS does not, before anything looks at the operands by name.
 template <typename OpTy> class RequiredOperands : public mlir::OpTrait::TraitBase<OpTy, RequiredOperands> {
 public:
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
-    return verifyRequiredOperands(op, llvm::cast<OpTy>(op).getProperties().operandSegmentSizes);
+    return verifyRequiredOperands(op, llvm::cast<OpTy>(op).getProperties().operandSegmentSizes,
+                                  OpTy::getRequiredSegments());
   }
 };
 
@@ -83,6 +88,23 @@ enum LayoutDim : unsigned { kBatchDim = 0, kHeadDim = 1, kLengthDim = 2, kFeatur
 
 /// Where a layout map has the given letter, as the operand's dimension; nullopt if the letter is absent (size 1).
 std::optional<unsigned> findLayoutDim(mlir::AffineMap map, LayoutDim dim);
+
+/// Words of the record that attn.classify_tiles writes; the op's description has the whole of it.
+enum TileRecordWord : int64_t {
+  kMarkWord,
+  kQueryTileWord,
+  kKvTileWord,
+  kBatchWord,
+  kHeadsWord,
+  kQueryLenWord,
+  kKvLenWord,
+  kFirstLengthWord
+};
+inline constexpr int32_t kTileRecordMark = 0x41545443;
+
+/// What attn.tile_classes_size yields for sizes batch, heads, queryLen, kvLen; nullopt beyond 63 bits, and where a size
+/// is not in 0 to kMaxExtent.
+std::optional<int64_t> countTileRecordWords(llvm::ArrayRef<int64_t> sizes, int64_t queryTile, int64_t kvTile);
 
 /// Lets attn ops bufferize by one-shot-bufferize.
 void registerBufferizableOpInterfaceModels(mlir::DialectRegistry &registry);

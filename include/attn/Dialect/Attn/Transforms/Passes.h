@@ -18,6 +18,7 @@ inline constexpr llvm::StringLiteral kResultsAttrName = "attn.results";
 /// be verified; it is changed in place. Checks of sizes that only the run knows are put in front of it.
 void expandNamed(AttentionOp op);
 void expandNamed(MaskOp op);
+void expandNamed(ClassifyTilesOp op);
 
 #define GEN_PASS_REGISTRATION
 #include "Attn/AttnPasses.h.inc"

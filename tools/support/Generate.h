@@ -1,7 +1,7 @@
 //===- Generate.h - data from formulas ----------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_TOOLS_ATTNRUN_GENERATE_H
-#define ATTN_TOOLS_ATTNRUN_GENERATE_H
+#ifndef ATTN_TOOLS_SUPPORT_GENERATE_H
+#define ATTN_TOOLS_SUPPORT_GENERATE_H
 
 #include "Array.h"
 
@@ -25,13 +25,17 @@ struct Fill {
     /// `low` everywhere.
     Value,
     /// Integers: low + word mod (high - low + 1), both ends included. Floats: low + (high - low) * (word >> 56) / 256.
-    Range
+    Range,
+    /// The numbers of `list` in row-major order, from the first again when they are used up.
+    List
   };
   Kind kind = Kind::Uniform;
   double low = 0, high = 0;
+  std::vector<double> list;
 };
 
-/// Parses "uniform", "normal", "zeros", "ones", "iota", "identity", "value:X" or "range:LOW:HIGH".
+/// Parses "uniform", "normal", "zeros", "ones", "iota", "identity", "value:X", "range:LOW:HIGH" or
+/// "list:X:Y:...".
 Result<Fill> parseFill(const std::string &text);
 
 /// Fills an array. Refuses values that an integer type does not hold, and kinds that the type does not have.
@@ -42,4 +46,4 @@ std::optional<double> parseNumber(const std::string &text);
 
 } // namespace attn::tool
 
-#endif // ATTN_TOOLS_ATTNRUN_GENERATE_H
+#endif // ATTN_TOOLS_SUPPORT_GENERATE_H

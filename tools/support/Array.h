@@ -1,7 +1,7 @@
 //===- Array.h - tensors that the tools own -----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_TOOLS_ATTNRUN_ARRAY_H
-#define ATTN_TOOLS_ATTNRUN_ARRAY_H
+#ifndef ATTN_TOOLS_SUPPORT_ARRAY_H
+#define ATTN_TOOLS_SUPPORT_ARRAY_H
 
 #include "attn/attn.h"
 
@@ -52,9 +52,12 @@ std::optional<DType> parseDType(std::string_view name);
 /// "2x3xf32", "f32" for rank 0.
 std::string describe(DType dtype, const std::vector<int64_t> &sizes);
 
+/// The sizes in "2x3", none for ""; nullopt for anything else.
+std::optional<std::vector<int64_t>> parseSizes(std::string_view text);
+
 /// An InvalidArgument error of the tool.
 Error usageError(std::string message);
 
 } // namespace attn::tool
 
-#endif // ATTN_TOOLS_ATTNRUN_ARRAY_H
+#endif // ATTN_TOOLS_SUPPORT_ARRAY_H

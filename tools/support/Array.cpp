@@ -3,6 +3,9 @@
 
 #include "Array.h"
 
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdlib>
 
 using namespace attn;
@@ -53,6 +56,21 @@ Result<Array> Array::create(DType dtype, std::vector<int64_t> sizes) {
                  {}};
   std::memset(array.memory.get(), 0, bytes);
   return array;
+}
+
+std::optional<std::vector<int64_t>> tool::parseSizes(std::string_view text) {
+  std::vector<int64_t> sizes;
+  if (text.empty())
+    return sizes;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(text).split(parts, 'x');
+  for (llvm::StringRef part : parts) {
+    int64_t size;
+    if (part.getAsInteger(10, size) || size < 0)
+      return std::nullopt;
+    sizes.push_back(size);
+  }
+  return sizes;
 }
 
 Array Array::reinterpret(DType dtype) && {

@@ -37,7 +37,7 @@ static Result<Argument> parseScalar(const std::string &text, DType dtype, const 
   return Argument(value);
 }
 
-static Result<Argument> makeScalar(const Settings &settings, size_t index, const ValueType &type) {
+static Result<Argument> makeScalar(const DataSettings &settings, size_t index, const ValueType &type) {
   std::string name = argumentName(index, type);
   auto text = settings.scalars.find(index);
   if (text != settings.scalars.end())
@@ -58,7 +58,7 @@ static Result<Argument> makeScalar(const Settings &settings, size_t index, const
 }
 
 /// The sizes of a generated argument: from --shape, or from its type.
-static Result<std::vector<int64_t>> generatedSizes(const Settings &settings, size_t index, const ValueType &type) {
+static Result<std::vector<int64_t>> generatedSizes(const DataSettings &settings, size_t index, const ValueType &type) {
   auto shape = settings.shapes.find(index);
   std::vector<int64_t> sizes = shape == settings.shapes.end() ? type.sizes : shape->second;
   if (std::find(sizes.begin(), sizes.end(), dynamicSize) != sizes.end())
@@ -73,7 +73,7 @@ static Result<std::vector<int64_t>> generatedSizes(const Settings &settings, siz
   return sizes;
 }
 
-static Result<Array> generateArray(const Settings &settings, size_t index, const ValueType &type) {
+static Result<Array> generateArray(const DataSettings &settings, size_t index, const ValueType &type) {
   auto fill = settings.fills.find(index);
   bool hasFill = fill != settings.fills.end();
   if (!hasFill && !isFloat(type.dtype) && type.dtype != DType::I1)
@@ -106,7 +106,7 @@ static Status checkIndices(const char *flag, const Map &settings, const std::vec
   return {};
 }
 
-static Status checkInputSettings(const Settings &settings, const FunctionSignature &signature) {
+static Status checkInputSettings(const DataSettings &settings, const FunctionSignature &signature) {
   if (Status status = checkIndices("--arg", settings.files, signature.arguments, true); !status)
     return status;
   if (Status status = checkIndices("--shape", settings.shapes, signature.arguments, true); !status)
@@ -117,7 +117,7 @@ static Status checkInputSettings(const Settings &settings, const FunctionSignatu
 }
 
 /// settings.files with the members of the archive added; --arg wins.
-static Result<std::map<size_t, std::string>> collectFiles(const Settings &settings,
+static Result<std::map<size_t, std::string>> collectFiles(const DataSettings &settings,
                                                           const FunctionSignature &signature) {
   std::map<size_t, std::string> files = settings.files;
   if (settings.archive.empty())
@@ -136,7 +136,14 @@ static Result<std::map<size_t, std::string>> collectFiles(const Settings &settin
   return files;
 }
 
-Result<Inputs> tool::makeInputs(const Settings &settings, const FunctionSignature &signature) {
+std::vector<MutableTensorView> tool::viewsOf(std::vector<Array> &arrays) {
+  std::vector<MutableTensorView> views;
+  for (Array &array : arrays)
+    views.push_back(array.view());
+  return views;
+}
+
+Result<Inputs> tool::makeInputs(const DataSettings &settings, const FunctionSignature &signature) {
   if (Status status = checkInputSettings(settings, signature); !status)
     return status.error();
   auto files = collectFiles(settings, signature);
@@ -166,7 +173,7 @@ Result<Inputs> tool::makeInputs(const Settings &settings, const FunctionSignatur
 // Outputs
 //===----------------------------------------------------------------------===//
 
-Result<std::vector<Array>> tool::makeOutputs(const Settings &settings, const Module &module,
+Result<std::vector<Array>> tool::makeOutputs(const DataSettings &settings, const Module &module,
                                              const FunctionSignature &signature, const Inputs &inputs) {
   if (Status status = checkIndices("--out-shape", settings.outShapes, signature.results, true); !status)
     return status.error();
@@ -222,18 +229,18 @@ std::string tool::formatArray(const std::string &name, const Array &array) {
   return text;
 }
 
-Status tool::writeOutputs(const Settings &settings, const std::vector<Array> &outputs) {
-  llvm::StringRef path = settings.output;
+Status tool::writeOutputs(const std::string &name, const std::vector<Array> &outputs) {
+  llvm::StringRef path = name;
   if (path.ends_with(".npy")) {
     if (outputs.size() != 1)
       return usageError("--output with .npy expects one result, but there are " + std::to_string(outputs.size()) +
                         "; use .npz");
-    return writeNpy(settings.output, outputs[0]);
+    return writeNpy(name, outputs[0]);
   }
   if (!path.ends_with(".npz"))
-    return usageError("--output expects a name that ends in .npy or .npz, but got '" + settings.output + "'");
+    return usageError("--output expects a name that ends in .npy or .npz, but got '" + name + "'");
   std::vector<std::pair<std::string, const Array *>> members;
   for (size_t i = 0; i < outputs.size(); ++i)
     members.push_back({"arr_" + std::to_string(i), &outputs[i]});
-  return writeNpz(settings.output, members);
+  return writeNpz(name, members);
 }

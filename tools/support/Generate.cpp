@@ -3,6 +3,9 @@
 
 #include "Generate.h"
 
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -25,6 +28,20 @@ std::optional<double> tool::parseNumber(const std::string &text) {
   return value;
 }
 
+/// The numbers of "X:Y:...", at least one.
+static std::optional<std::vector<double>> parseList(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, ':');
+  std::vector<double> numbers;
+  for (llvm::StringRef part : parts) {
+    std::optional<double> number = tool::parseNumber(part.str());
+    if (!number)
+      return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 Result<Fill> tool::parseFill(const std::string &text) {
   using Kind = Fill::Kind;
   static constexpr std::pair<const char *, Kind> plain[] = {{"uniform", Kind::Uniform}, {"normal", Kind::Normal},
@@ -32,18 +49,21 @@ Result<Fill> tool::parseFill(const std::string &text) {
                                                             {"iota", Kind::Iota},       {"identity", Kind::Identity}};
   for (auto [name, kind] : plain)
     if (text == name)
-      return Fill{kind, 0, 0};
+      return Fill{kind, 0, 0, {}};
   if (text.rfind("value:", 0) == 0)
     if (std::optional<double> value = parseNumber(text.substr(6)))
-      return Fill{Kind::Value, *value, *value};
+      return Fill{Kind::Value, *value, *value, {}};
   size_t colon = text.rfind("range:", 0) == 0 ? text.find(':', 6) : std::string::npos;
   if (colon != std::string::npos) {
     std::optional<double> low = parseNumber(text.substr(6, colon - 6)), high = parseNumber(text.substr(colon + 1));
     if (low && high && *low <= *high && std::isfinite(*low) && std::isfinite(*high))
-      return Fill{Kind::Range, *low, *high};
+      return Fill{Kind::Range, *low, *high, {}};
   }
-  return usageError("a fill expects uniform, normal, zeros, ones, iota, identity, value:X or range:LOW:HIGH with "
-                    "LOW <= HIGH, but got '" +
+  if (text.rfind("list:", 0) == 0)
+    if (std::optional<std::vector<double>> list = parseList(llvm::StringRef(text).drop_front(5)))
+      return Fill{Kind::List, 0, 0, *list};
+  return usageError("a fill expects uniform, normal, zeros, ones, iota, identity, value:X, range:LOW:HIGH with "
+                    "LOW <= HIGH, or list:X:Y:..., but got '" +
                     text + "'");
 }
 
@@ -81,6 +101,8 @@ static double floatElement(const Array &array, const Fill &fill, uint64_t key, i
     return isOnDiagonal(array.sizes(), position);
   case Fill::Kind::Value:
     return fill.low;
+  case Fill::Kind::List:
+    return fill.list[position % fill.list.size()];
   case Fill::Kind::Range:
     return fill.low + (fill.high - fill.low) * (static_cast<double>(splitmix64(key + position) >> 56) / 256);
   }
@@ -103,14 +125,17 @@ static Status checkIntegerFill(const Array &array, const Fill &fill) {
   using Kind = Fill::Kind;
   bool isBool = array.dtype() == DType::I1;
   if (fill.kind == Kind::Normal || (fill.kind == Kind::Uniform && !isBool))
-    return usageError("integers expect a fill of range:LOW:HIGH, value:X, zeros, ones, iota or identity");
+    return usageError("integers expect a fill of range:LOW:HIGH, list:X:Y:..., value:X, zeros, ones, iota or identity");
   double bits = static_cast<double>(byteSize(array.dtype()) * 8), largest = isBool ? 1 : std::ldexp(1, bits - 1) - 1;
   // Whole numbers of f64 are exact to 2^53; no sensible length is larger.
   largest = std::min(largest, 0x1p53);
   double least = isBool ? 0 : -largest - (bits < 53 ? 1 : 0);
-  double low = fill.kind == Kind::Iota ? 0 : fill.low;
-  double high = fill.kind == Kind::Iota ? static_cast<double>(array.size() - 1) : fill.high;
-  for (double value : {low, high})
+  std::vector<double> values = {fill.low, fill.high};
+  if (fill.kind == Kind::Iota)
+    values = {0, static_cast<double>(array.size() - 1)};
+  if (fill.kind == Kind::List)
+    values = fill.list;
+  for (double value : values)
     if (!(value >= least && value <= largest) || value != std::floor(value))
       return usageError("a fill of " + std::string(toString(array.dtype())) + " expects whole numbers from " +
                         std::to_string(static_cast<int64_t>(least)) + " to " +

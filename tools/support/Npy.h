@@ -14,8 +14,8 @@
 // bf16 is written as |V2, which is what NumPy writes for ml_dtypes.bfloat16.
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTN_TOOLS_ATTNRUN_NPY_H
-#define ATTN_TOOLS_ATTNRUN_NPY_H
+#ifndef ATTN_TOOLS_SUPPORT_NPY_H
+#define ATTN_TOOLS_SUPPORT_NPY_H
 
 #include "Array.h"
 
@@ -42,4 +42,4 @@ Status writeNpz(const std::string &path, const std::vector<std::pair<std::string
 
 } // namespace attn::tool
 
-#endif // ATTN_TOOLS_ATTNRUN_NPY_H
+#endif // ATTN_TOOLS_SUPPORT_NPY_H

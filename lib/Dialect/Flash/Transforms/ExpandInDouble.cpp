@@ -1,8 +1,13 @@
-//===- ExpandTrigonometry.cpp - sin and cos of f32 vectors --------------------===//
+//===- ExpandInDouble.cpp - f32 vector functions by way of f64 ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// x = k pi/2 + r with |r| <= pi/4, in f64, where one fused multiply-add leaves r exact to 2^-53; then the Taylor
-// polynomials of sine and cosine on that interval, whose remainder is below 2^-40; k mod 4 chooses between them.
+// Where reducing the argument in f32 loses digits.
+//
+// sin, cos: x = k pi/2 + r with |r| <= pi/4, in f64, where one fused multiply-add leaves r exact to 2^-53; then the
+// Taylor polynomials of sine and cosine on that interval, whose remainder is below 2^-40; k mod 4 chooses between them.
+//
+// exp2: x = n + f with |f| <= 1/2, which is exact; then the Taylor polynomial of 2^f, whose remainder is below 2^-27.
+// The power of n fits f64 with room to spare, and rounding to f32 makes of it what it should be beyond f32's range.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +37,29 @@ static Value polynomial(ImplicitLocOpBuilder &b, Value x, ArrayRef<double> coeff
   for (double coefficient : coefficients.drop_front())
     sum = vector::FMAOp::create(b, sum, x, splat(b, type, coefficient));
   return sum;
+}
+
+/// 2^x; what lies beyond +-200 becomes 0 and infinity, NaN stays.
+static Value exp2InDouble(ImplicitLocOpBuilder &b, Value x) {
+  auto single = cast<VectorType>(x.getType());
+  auto type = VectorType::get(single.getShape(), b.getF64Type());
+  auto bits = VectorType::get(single.getShape(), b.getI64Type());
+  auto clamp = [&](Value value, arith::CmpFPredicate predicate, double limit) -> Value {
+    Value constant = splat(b, type, limit);
+    return arith::SelectOp::create(b, arith::CmpFOp::create(b, predicate, constant, value), constant, value);
+  };
+  Value wide = arith::ExtFOp::create(b, type, x);
+  wide = clamp(clamp(wide, arith::CmpFPredicate::OGT, -200), arith::CmpFPredicate::OLT, 200);
+  // Adding the magic number rounds to an integer and leaves it, with the exponent bias, in the low bits.
+  Value magic = splat(b, type, 6755399441055744.0 + 1023);
+  Value shifted = arith::AddFOp::create(b, wide, magic);
+  Value fraction = arith::SubFOp::create(b, wide, arith::SubFOp::create(b, shifted, magic));
+  static const double powers[] = {
+      1.5252733804059838e-05, 0.00015403530393381606, 0.0013333558146428441, 0.009618129107628477,
+      0.055504108664821576,   0.2402265069591007,     0.6931471805599453,    1.0};
+  Value power = arith::ShLIOp::create(b, vector::BitCastOp::create(b, bits, shifted), splatInteger(b, bits, 52));
+  Value value = arith::MulFOp::create(b, polynomial(b, fraction, powers), vector::BitCastOp::create(b, type, power));
+  return arith::TruncFOp::create(b, single, value);
 }
 
 /// sin(x + quarterTurns pi/2) for |x| < 2^30.
@@ -67,6 +95,23 @@ static Value reduceAndEvaluate(ImplicitLocOpBuilder &b, Value x, int64_t quarter
 
 namespace {
 
+bool isSingleVector(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() == 1 && !vector.isScalable() && vector.getElementType().isF32();
+}
+
+struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::Exp2Op op, PatternRewriter &rewriter) const override {
+    if (!isSingleVector(op.getType()))
+      return rewriter.notifyMatchFailure(op, "not a vector of f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, exp2InDouble(b, op.getOperand()));
+    return success();
+  }
+};
+
 template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
@@ -86,9 +131,9 @@ template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRe
   }
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || type.getRank() != 1 || type.isScalable() || !type.getElementType().isF32())
+    if (!isSingleVector(op.getType()))
       return rewriter.notifyMatchFailure(op, "not a vector of f32");
+    auto type = cast<VectorType>(op.getType());
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value x = op.getOperand();
     Value isLarge =
@@ -111,7 +156,7 @@ template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRe
 
 } // namespace
 
-void attn::flash::populateTrigonometryPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandTrigonometric<math::SinOp, 0>, ExpandTrigonometric<math::CosOp, 1>>(patterns.getContext(),
-                                                                                         /*benefit=*/2);
+void attn::flash::populateDoublePatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandExp2, ExpandTrigonometric<math::SinOp, 0>, ExpandTrigonometric<math::CosOp, 1>>(
+      patterns.getContext(), /*benefit=*/2);
 }

@@ -1,0 +1,208 @@
+//===- Driver.cpp - what attn-bench does -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Driver.h"
+
+#include "CommandLine.h"
+#include "Report.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace attn;
+using namespace attn::tool;
+namespace cl = llvm::cl;
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+static const char *const overview =
+    R"(measure attention workloads against the machine's ceilings
+
+A workload is an attention in a .mlir file; files of them are described in tools/attn-bench/Workload.h. Each is compiled,
+run twice to warm up, then timed in repetitions. After each repetition its ceiling is measured on the same threads: the
+multiply-add peak, or the rate of reading memory. The share is useful work over the ceiling, both medians. Useful work
+counts the (query, key) pairs that causal masks, windows and lengths keep. A repetition during which other processes
+used the CPUs is void, and repeated.
+
+Exit code: 0, or 1 for any error. A speed below what the workload is to reach is no error.
+
+  attn-bench
+  attn-bench --workload='W[12]$' --threads=1 --repeat=5
+  attn-bench my-workloads.json --json=results.json --svg=roofline.svg
+)";
+
+namespace {
+
+/// The options, made at run time: none of them is in the process before main.
+struct CommandLine {
+  cl::OptionCategory category{"attn-bench options"};
+  cl::opt<std::string> file{cl::Positional, cl::desc("[WORKLOADS.json]"), cl::cat(category)};
+  cl::opt<std::string> workloads{"workload", cl::desc("only those whose name matches (default: all)"),
+                                 cl::value_desc("REGEX"), cl::cat(category)};
+  cl::opt<bool> list{"list", cl::desc("print the workloads and measure nothing"), cl::cat(category)};
+  cl::opt<int64_t> threads{"threads", cl::desc("threads, 0 for all (default)"), cl::init(0), cl::cat(category)};
+  cl::opt<int64_t> repeat{"repeat", cl::desc("repetitions that count (default 15)"), cl::init(15), cl::cat(category)};
+  cl::opt<double> leastTime{"least-time", cl::init(250), cl::value_desc("MS"), cl::cat(category),
+                            cl::desc("a repetition is as many runs as take this long (default 250)")};
+  cl::opt<double> quiet{"quiet", cl::init(0.05), cl::value_desc("CPUS"), cl::cat(category),
+                        cl::desc("CPUs that others may use during a repetition (default 0.05)")};
+  cl::opt<std::string> json{"json", cl::desc("write all numbers"), cl::value_desc("FILE"), cl::cat(category)};
+  cl::opt<std::string> svg{"svg", cl::desc("draw a roofline"), cl::value_desc("FILE"), cl::cat(category)};
+};
+
+} // namespace
+
+/// The file that comes with the tool, by its place beside the executable.
+static std::string findDefaultFile(const char *program) {
+  std::string executable = llvm::sys::fs::getMainExecutable(program, reinterpret_cast<void *>(&parseBenchCommandLine));
+  llvm::SmallString<128> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(path, "share", "attn", "bench", "attention.json");
+  return path.str().str();
+}
+
+Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
+  dropLibraryOptions();
+  CommandLine line;
+  cl::HideUnrelatedOptions(line.category);
+  cl::ParseCommandLineOptions(argc, argv, overview);
+  BenchSettings settings;
+  settings.file = line.file.empty() ? findDefaultFile(argv[0]) : line.file;
+  settings.workloads = line.workloads;
+  settings.list = line.list;
+  settings.threads = line.threads;
+  settings.sampling = {line.repeat, line.leastTime * 1e-3, line.quiet};
+  settings.json = line.json;
+  settings.svg = line.svg;
+  if (line.repeat < 1)
+    return usageError("--repeat expects at least 1, but got " + std::to_string(line.repeat));
+  for (const cl::opt<double> *option : {&line.leastTime, &line.quiet})
+    if (!(*option >= 0))
+      return usageError("--" + option->ArgStr.str() + " expects at least 0, but got " + std::to_string(*option));
+  return settings;
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+static Error cannotWrite(const std::string &path, std::error_code code) {
+  return {ErrorCode::Io, "cannot write the file: " + code.message(), {path, 0, 0}};
+}
+
+/// Finds out in front of minutes of measuring whether a file can be written. Changes none that exists.
+static Status checkWritable(const std::string &path) {
+  if (path.empty())
+    return {};
+  std::error_code code;
+  llvm::raw_fd_ostream file(path, code, llvm::sys::fs::OF_Append);
+  return code ? Status(cannotWrite(path, code)) : Status();
+}
+
+static Status writeText(const std::string &path, const std::string &text) {
+  if (path.empty())
+    return {};
+  std::error_code code;
+  llvm::raw_fd_ostream file(path, code);
+  if (code)
+    return cannotWrite(path, code);
+  file << text;
+  file.close();
+  if (!file.has_error())
+    return {};
+  code = file.error();
+  file.clear_error();
+  return cannotWrite(path, code);
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+static void printList(const std::vector<Workload> &workloads) {
+  for (const Workload &workload : workloads)
+    std::printf("%-4s %s: @%s of %s\n", workload.name.c_str(), workload.title.c_str(), workload.function.c_str(),
+                workload.source.c_str());
+}
+
+/// The peaks that the report names, measured between the workloads.
+class PeakHistory {
+public:
+  explicit PeakHistory(PeakMeter &meter) : meter(meter) {}
+
+  void measureAll() {
+    for (Peak peak : {Peak::FmaF32, Peak::DotBf16, Peak::Read})
+      if (isAvailable(peak))
+        values[peak].push_back(meter.measure(peak));
+  }
+  void add(const Measurement &measurement) {
+    for (const Sample &sample : measurement.samples.counted)
+      values[measurement.ceiling].push_back(sample.beside);
+  }
+  std::vector<std::pair<Peak, double>> medians() const {
+    std::vector<std::pair<Peak, double>> result;
+    for (const auto &[peak, measured] : values)
+      result.push_back({peak, median(measured)});
+    return result;
+  }
+
+private:
+  PeakMeter &meter;
+  std::map<Peak, std::vector<double>> values;
+};
+
+static Result<Findings> measureAll(const std::vector<Workload> &workloads, const BenchSettings &settings) {
+  RunOptions options;
+  options.threads(settings.threads);
+  if (!options.status())
+    return options.status().error();
+  Findings findings;
+  findings.cpu = llvm::sys::getHostCPUName().str();
+  findings.threads = options.pool().threads();
+  findings.sampling = settings.sampling;
+  PeakMeter meter(findings.threads);
+  PeakHistory peaks(meter);
+  for (const Workload &workload : workloads) {
+    std::fprintf(stderr, "%s (%zu of %zu): %s\n", workload.name.c_str(), findings.measurements.size() + 1,
+                 workloads.size(), workload.title.c_str());
+    peaks.measureAll();
+    auto measurement = measure(workload, options, settings.sampling, meter);
+    if (!measurement) {
+      Error error = measurement.error();
+      error.message = workload.name + ": " + error.message;
+      return error;
+    }
+    peaks.add(*measurement);
+    findings.measurements.push_back(std::move(*measurement));
+  }
+  findings.peaks = peaks.medians();
+  return findings;
+}
+
+Status tool::runBenchTool(const BenchSettings &settings) {
+  auto loaded = loadWorkloads(settings.file);
+  if (!loaded)
+    return loaded.error();
+  auto workloads = selectWorkloads(std::move(*loaded), settings.workloads);
+  if (!workloads)
+    return workloads.error();
+  if (settings.list) {
+    printList(*workloads);
+    return {};
+  }
+  for (const std::string &path : {settings.json, settings.svg})
+    if (Status status = checkWritable(path); !status)
+      return status;
+  auto findings = measureAll(*workloads, settings);
+  if (!findings)
+    return findings.error();
+  std::fputs(formatTable(*findings).c_str(), stdout);
+  if (Status status = writeText(settings.json, formatJson(*findings)); !status)
+    return status;
+  return writeText(settings.svg, formatRoofline(*findings));
+}

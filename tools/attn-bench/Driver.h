@@ -1,0 +1,31 @@
+//===- Driver.h - what attn-bench does ----------------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_TOOLS_ATTNBENCH_DRIVER_H
+#define ATTN_TOOLS_ATTNBENCH_DRIVER_H
+
+#include "Samples.h"
+
+namespace attn::tool {
+
+/// What the command line says. `attn-bench --help` is its documentation.
+struct BenchSettings {
+  /// The workload file.
+  std::string file;
+  /// A regular expression; empty: all.
+  std::string workloads;
+  bool list = false;
+  int64_t threads = 0;
+  SampleOptions sampling;
+  /// Files to write; empty: none.
+  std::string json, svg;
+};
+
+/// Reads the command line; handles --help and --version by itself (both end the process), and unknown options too.
+Result<BenchSettings> parseBenchCommandLine(int argc, char **argv);
+
+/// Measures the workloads: the table goes to stdout, progress to stderr.
+Status runBenchTool(const BenchSettings &settings);
+
+} // namespace attn::tool
+
+#endif // ATTN_TOOLS_ATTNBENCH_DRIVER_H

@@ -1,0 +1,135 @@
+//===- Report.cpp - results of attn-bench as text and JSON -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Report.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace attn;
+using namespace attn::tool;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// Table
+//===----------------------------------------------------------------------===//
+
+using Row = std::vector<std::string>;
+
+/// Columns as wide as their widest cell, two spaces between them; the first `leftColumns` are flush left.
+static std::string alignRows(const std::vector<Row> &rows, size_t leftColumns) {
+  std::vector<size_t> widths(rows.front().size(), 0);
+  for (const Row &row : rows)
+    for (size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  std::string text;
+  for (const Row &row : rows) {
+    std::string line;
+    for (size_t column = 0; column < row.size(); ++column) {
+      std::string padding(widths[column] - row[column].size(), ' ');
+      line += (column ? "  " : "") + (column < leftColumns ? row[column] + padding : padding + row[column]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+static std::string percent(double share) { return llvm::formatv("{0:f1} %", 100 * share).str(); }
+
+static Row rowOf(const Measurement &measurement) {
+  const Samples &samples = measurement.samples;
+  const Workload &workload = measurement.workload;
+  return {workload.name,
+          workload.title,
+          llvm::formatv("{0:f2}", samples.medianSeconds() * 1e3).str(),
+          llvm::formatv("{0:f1} {1}", measurement.speed(), unitOf(measurement.ceiling)).str(),
+          llvm::formatv("{0} {1:f1}", toString(measurement.ceiling), samples.medianBeside()).str(),
+          percent(measurement.share()),
+          workload.reach > 0 ? percent(workload.reach) : "",
+          llvm::formatv("{0:f0}", measurement.compileMilliseconds).str(),
+          std::to_string(samples.voided) + (samples.isQuiet ? "" : "!")};
+}
+
+std::string tool::formatTable(const Findings &findings) {
+  std::string text = llvm::formatv("{0}, {1} threads, {2} repetitions of at least {3:f0} ms\npeaks:", findings.cpu,
+                                   findings.threads, findings.sampling.repeat, findings.sampling.leastSeconds * 1e3)
+                         .str();
+  for (auto [peak, value] : findings.peaks)
+    text += llvm::formatv(" {0} {1:f1} {2},", toString(peak), value, unitOf(peak)).str();
+  text.back() = '\n';
+  std::vector<Row> rows = {{"", "workload", "ms", "speed", "ceiling", "share", "reach", "compile ms", "void"}};
+  bool isQuiet = true;
+  for (const Measurement &measurement : findings.measurements) {
+    rows.push_back(rowOf(measurement));
+    isQuiet &= measurement.samples.isQuiet;
+  }
+  text += alignRows(rows, /*leftColumns=*/2);
+  if (!isQuiet)
+    text += "!: too few repetitions were quiet, the least disturbed count; end what else runs, or raise --quiet\n";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static json::Object jsonOf(const Profile &profile) {
+  json::Array loops;
+  for (const LoopProfile &loop : profile.run.loops) {
+    json::Array threads;
+    for (const LoopProfile::Worker &worker : loop.workers)
+      threads.push_back(
+          json::Object{{"busySeconds", worker.busySeconds}, {"items", worker.items}, {"kvTiles", worker.kvTiles}});
+    loops.push_back(json::Object{{"seconds", loop.seconds}, {"items", loop.items}, {"threads", std::move(threads)}});
+  }
+  return json::Object{{"seconds", profile.run.seconds},
+                      {"serialSeconds", profile.serialSeconds()},
+                      {"loops", std::move(loops)},
+                      {"kvTilesVisited", profile.run.kvTiles},
+                      {"kvTilesSkipped", profile.allKvTiles - profile.run.kvTiles}};
+}
+
+static json::Object jsonOf(const Measurement &measurement) {
+  const Workload &workload = measurement.workload;
+  const Samples &samples = measurement.samples;
+  json::Array repetitions;
+  for (const Sample &sample : samples.counted)
+    repetitions.push_back(
+        json::Object{{"seconds", sample.seconds}, {"ceiling", sample.beside}, {"disturbance", sample.disturbance}});
+  json::Object object{{"name", workload.name}, {"title", workload.title}, {"function", workload.function}};
+  object["medianSeconds"] = samples.medianSeconds();
+  object["bestSeconds"] = samples.bestSeconds();
+  object["speed"] = measurement.speed();
+  object["unit"] = unitOf(measurement.ceiling);
+  object["ceiling"] = json::Object{{"name", toString(measurement.ceiling)}, {"median", samples.medianBeside()}};
+  object["share"] = measurement.share();
+  if (workload.reach > 0)
+    object["reach"] = workload.reach;
+  object["work"] = json::Object{{"keptOperations", measurement.work.kept},
+                                {"totalOperations", measurement.work.total},
+                                {"bytes", measurement.work.bytes}};
+  object["compileMilliseconds"] = measurement.compileMilliseconds;
+  object["voided"] = samples.voided;
+  object["isQuiet"] = samples.isQuiet;
+  object["profile"] = jsonOf(measurement.profile);
+  object["repetitions"] = std::move(repetitions);
+  return object;
+}
+
+std::string tool::formatJson(const Findings &findings) {
+  json::Array peaks, workloads;
+  for (auto [peak, value] : findings.peaks)
+    peaks.push_back(json::Object{{"name", toString(peak)}, {"value", value}, {"unit", unitOf(peak)}});
+  for (const Measurement &measurement : findings.measurements)
+    workloads.push_back(jsonOf(measurement));
+  json::Object settings{{"repeat", findings.sampling.repeat},
+                        {"leastSeconds", findings.sampling.leastSeconds},
+                        {"quiet", findings.sampling.quiet}};
+  json::Value root = json::Object{{"machine", json::Object{{"cpu", findings.cpu},
+                                                           {"threads", findings.threads},
+                                                           {"vectors", peakVectors()},
+                                                           {"peaks", std::move(peaks)}}},
+                                  {"settings", std::move(settings)},
+                                  {"workloads", std::move(workloads)}};
+  return llvm::formatv("{0:2}\n", root).str();
+}
