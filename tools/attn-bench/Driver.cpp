@@ -30,11 +30,16 @@ multiply-add peak, or the rate of reading memory. The share is useful work over 
 counts the (query, key) pairs that causal masks, windows and lengths keep. A repetition during which other processes
 used the CPUs is void, and repeated.
 
+--peers also measures other implementations, those in tools/attn-bench/peers, in the environment that
+tools/scripts/bench-peers makes: each in a process of its own, on the same sizes, mask and threads, by the same rules,
+after half of our repetitions. Results that are wrong have no time.
+
 Exit code: 0, or 1 for any error. A speed below what the workload is to reach is no error.
 
   attn-bench
   attn-bench --workload='W[12]$' --threads=1 --repeat=5
   attn-bench my-workloads.json --json=results.json --svg=roofline.svg
+  attn-bench --peers=auto
 )";
 
 namespace {
@@ -52,17 +57,21 @@ struct CommandLine {
                             cl::desc("a repetition is as many runs as take this long (default 250)")};
   cl::opt<double> quiet{"quiet", cl::init(0.05), cl::value_desc("CPUS"), cl::cat(category),
                         cl::desc("CPUs that others may use during a repetition (default 0.05)")};
+  cl::opt<std::string> peers{"peers", cl::value_desc("FOLDER"), cl::cat(category),
+                             cl::desc("measure the peers of this environment; auto: peers in the build folder")};
+  cl::opt<int64_t> peerTimeout{"peer-timeout", cl::init(300), cl::value_desc("SECONDS"), cl::cat(category),
+                               cl::desc("that a peer may take for a workload (default 300)")};
   cl::opt<std::string> json{"json", cl::desc("write all numbers"), cl::value_desc("FILE"), cl::cat(category)};
   cl::opt<std::string> svg{"svg", cl::desc("draw a roofline"), cl::value_desc("FILE"), cl::cat(category)};
 };
 
 } // namespace
 
-/// The file that comes with the tool, by its place beside the executable.
-static std::string findDefaultFile(const char *program) {
+/// A path below the folder that holds the executable's folder: the build folder.
+static std::string findBeside(const char *program, const char *relative) {
   std::string executable = llvm::sys::fs::getMainExecutable(program, reinterpret_cast<void *>(&parseBenchCommandLine));
   llvm::SmallString<128> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
-  llvm::sys::path::append(path, "share", "attn", "bench", "attention.json");
+  llvm::sys::path::append(path, relative);
   return path.str().str();
 }
 
@@ -72,15 +81,20 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   cl::HideUnrelatedOptions(line.category);
   cl::ParseCommandLineOptions(argc, argv, overview);
   BenchSettings settings;
-  settings.file = line.file.empty() ? findDefaultFile(argv[0]) : line.file;
+  settings.file = line.file.empty() ? findBeside(argv[0], "share/attn/bench/attention.json") : line.file;
   settings.workloads = line.workloads;
   settings.list = line.list;
   settings.threads = line.threads;
   settings.sampling = {line.repeat, line.leastTime * 1e-3, line.quiet};
+  settings.peers = line.peers == "auto" ? findBeside(argv[0], "peers") : line.peers;
+  settings.peerScripts = findBeside(argv[0], "share/attn/bench/peers");
+  settings.peerSeconds = line.peerTimeout;
   settings.json = line.json;
   settings.svg = line.svg;
   if (line.repeat < 1)
     return usageError("--repeat expects at least 1, but got " + std::to_string(line.repeat));
+  if (line.peerTimeout < 1)
+    return usageError("--peer-timeout expects at least 1, but got " + std::to_string(line.peerTimeout));
   for (const cl::opt<double> *option : {&line.leastTime, &line.quiet})
     if (!(*option >= 0))
       return usageError("--" + option->ArgStr.str() + " expects at least 0, but got " + std::to_string(*option));
@@ -156,7 +170,9 @@ private:
   std::map<Peak, std::vector<double>> values;
 };
 
-static Result<Findings> measureAll(const std::vector<Workload> &workloads, const BenchSettings &settings) {
+/// peers: null for none.
+static Result<Findings> measureAll(const std::vector<Workload> &workloads, const BenchSettings &settings,
+                                   const Peers *peers) {
   RunOptions options;
   options.threads(settings.threads);
   if (!options.status())
@@ -171,7 +187,7 @@ static Result<Findings> measureAll(const std::vector<Workload> &workloads, const
     std::fprintf(stderr, "%s (%zu of %zu): %s\n", workload.name.c_str(), findings.measurements.size() + 1,
                  workloads.size(), workload.title.c_str());
     peaks.measureAll();
-    auto measurement = measure(workload, options, settings.sampling, meter);
+    auto measurement = measure(workload, options, settings.sampling, meter, peers);
     if (!measurement) {
       Error error = measurement.error();
       error.message = workload.name + ": " + error.message;
@@ -198,7 +214,14 @@ Status tool::runBenchTool(const BenchSettings &settings) {
   for (const std::string &path : {settings.json, settings.svg})
     if (Status status = checkWritable(path); !status)
       return status;
-  auto findings = measureAll(*workloads, settings);
+  std::optional<Peers> peers;
+  if (!settings.peers.empty()) {
+    auto found = Peers::find(settings.peers, settings.peerScripts, settings.peerSeconds);
+    if (!found)
+      return found.error();
+    peers = std::move(*found);
+  }
+  auto findings = measureAll(*workloads, settings, peers ? &*peers : nullptr);
   if (!findings)
     return findings.error();
   std::fputs(formatTable(*findings).c_str(), stdout);

@@ -16,6 +16,10 @@ struct BenchSettings {
   bool list = false;
   int64_t threads = 0;
   SampleOptions sampling;
+  /// The peers' virtual environment and the folder of their scripts; no environment: no peers.
+  std::string peers, peerScripts;
+  /// That a peer may take for a workload.
+  int64_t peerSeconds = 300;
   /// Files to write; empty: none.
   std::string json, svg;
 };

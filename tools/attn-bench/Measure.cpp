@@ -6,10 +6,6 @@
 using namespace attn;
 using namespace attn::tool;
 
-double Measurement::speed() const {
-  return ceiling == Peak::Read ? work.bytes * 1e-9 / samples.medianSeconds() : gflops();
-}
-
 /// 16-bit inputs are computed in f32 where the CPU has no dot product of them.
 static Peak ceilingOf(const Workload &workload, const FunctionSignature &signature) {
   if (workload.isMemoryBound)
@@ -32,8 +28,47 @@ static Result<WorkCount> countWork(const Module &module, const std::string &func
   return work;
 }
 
+/// What the peers take for a workload.
+static Result<std::vector<PeerTime>> measurePeers(const Peers &peers, const Measurement &measurement,
+                                                  const Inputs &inputs, int64_t threads, const SampleOptions &sampling,
+                                                  const std::function<double()> &ceiling) {
+  const Workload &workload = measurement.workload;
+  if (!workload.peers) {
+    PeerTime none;
+    none.peer = "all";
+    none.problem = "expects the field peers in the workload, but it has none";
+    return std::vector<PeerTime>{none};
+  }
+  auto task = makePeerTask(*workload.peers, inputs, measurement.work.kept, threads, sampling);
+  if (!task)
+    return task.error();
+  return peers.measure(*task, ceiling);
+}
+
+/// takeSamples with a call of `between` after half of the repetitions.
+static Result<Samples> takeHalves(const std::function<Status()> &run, const std::function<double()> &beside,
+                                  const SampleOptions &sampling, const std::function<Status()> &between) {
+  SampleOptions half = sampling;
+  half.repeat = (sampling.repeat + 1) / 2;
+  auto samples = takeSamples(run, beside, half);
+  if (!samples)
+    return samples.error();
+  if (Status status = between(); !status)
+    return status.error();
+  half.repeat = sampling.repeat - half.repeat;
+  if (half.repeat == 0)
+    return samples;
+  auto rest = takeSamples(run, beside, half);
+  if (!rest)
+    return rest.error();
+  samples->counted.insert(samples->counted.end(), rest->counted.begin(), rest->counted.end());
+  samples->voided += rest->voided;
+  samples->isQuiet &= rest->isQuiet;
+  return samples;
+}
+
 Result<Measurement> tool::measure(const Workload &workload, const RunOptions &options, const SampleOptions &sampling,
-                                  PeakMeter &meter) {
+                                  PeakMeter &meter, const Peers *peers) {
   auto module = Module::parseFile(workload.source);
   if (!module)
     return module.error();
@@ -61,7 +96,15 @@ Result<Measurement> tool::measure(const Workload &workload, const RunOptions &op
     auto report = kernel->run(inputs->arguments, views, options);
     return report ? Status() : Status(report.error());
   };
-  auto samples = takeSamples(run, [&] { return meter.measure(measurement.ceiling); }, sampling);
+  auto ceiling = [&] { return meter.measure(measurement.ceiling); };
+  auto runPeers = [&]() -> Status {
+    auto times = measurePeers(*peers, measurement, *inputs, options.pool().threads(), sampling, ceiling);
+    if (!times)
+      return times.error();
+    measurement.peers = std::move(*times);
+    return {};
+  };
+  auto samples = peers ? takeHalves(run, ceiling, sampling, runPeers) : takeSamples(run, ceiling, sampling);
   if (!samples)
     return samples.error();
   measurement.samples = std::move(*samples);

@@ -4,6 +4,7 @@
 #define ATTN_TOOLS_ATTNBENCH_MEASURE_H
 
 #include "Peaks.h"
+#include "Peers.h"
 #include "Profile.h"
 #include "Samples.h"
 #include "Workload.h"
@@ -20,20 +21,27 @@ struct Measurement {
   Samples samples;
   /// Of a run apart from them.
   Profile profile;
+  /// Between the repetitions; empty without peers.
+  std::vector<PeerTime> peers;
 
-  /// Kept operations, or bytes, a second, in 1e9.
-  double speed() const;
+  /// Kept operations, or bytes, a second, in 1e9, of a run that takes so long.
+  double speedOf(double seconds) const { return (ceiling == Peak::Read ? work.bytes : work.kept) * 1e-9 / seconds; }
+  double speed() const { return speedOf(samples.medianSeconds()); }
   /// The speed over the median ceiling.
   double share() const { return speed() / samples.medianBeside(); }
+  /// A peer's time over ours, and its share of the ceiling that was measured beside it.
+  double overOurs(const PeerTime &time) const { return time.medianSeconds / samples.medianSeconds(); }
+  double shareOf(const PeerTime &time) const { return speedOf(time.medianSeconds) / time.ceiling; }
   /// Kept operations a second, in 1e9.
   double gflops() const { return work.kept * 1e-9 / samples.medianSeconds(); }
   /// Kept operations for each byte that has to be moved.
   double intensity() const { return work.kept / work.bytes; }
 };
 
-/// Compiles and times a workload. Its attention must be one whose work can be counted.
+/// Compiles and times a workload. Its attention must be one whose work can be counted. peers: null for none; they run
+/// after half of the repetitions, so that a slow change of the machine meets both.
 Result<Measurement> measure(const Workload &workload, const RunOptions &options, const SampleOptions &sampling,
-                            PeakMeter &meter);
+                            PeakMeter &meter, const Peers *peers);
 
 } // namespace attn::tool
 

@@ -50,6 +50,27 @@ static Row rowOf(const Measurement &measurement) {
           std::to_string(samples.voided) + (samples.isQuiet ? "" : "!")};
 }
 
+/// The peers that have a time; then a line for each that has none. Empty without peers.
+static std::string formatPeers(const Findings &findings) {
+  std::vector<Row> rows = {{"", "peer", "ms", "over ours", "share", "compile ms", "void"}};
+  std::string problems;
+  for (const Measurement &measurement : findings.measurements)
+    for (const PeerTime &time : measurement.peers) {
+      if (!time.problem.empty()) {
+        problems += measurement.workload.name + ": " + time.peer + ": " + time.problem + "\n";
+        continue;
+      }
+      rows.push_back({measurement.workload.name, time.peer + " " + time.version + ", " + time.how,
+                      llvm::formatv("{0:f2}", time.medianSeconds * 1e3).str(),
+                      llvm::formatv("{0:f2}", measurement.overOurs(time)).str(), percent(measurement.shareOf(time)),
+                      llvm::formatv("{0:f0}", time.compileSeconds * 1e3).str(),
+                      std::to_string(time.voided) + (time.isQuiet ? "" : "!")});
+    }
+  if (rows.size() == 1)
+    return problems;
+  return alignRows(rows, /*leftColumns=*/2) + problems;
+}
+
 std::string tool::formatTable(const Findings &findings) {
   std::string text = llvm::formatv("{0}, {1} threads, {2} repetitions of at least {3:f0} ms\npeaks:", findings.cpu,
                                    findings.threads, findings.sampling.repeat, findings.sampling.leastSeconds * 1e3)
@@ -62,8 +83,10 @@ std::string tool::formatTable(const Findings &findings) {
   for (const Measurement &measurement : findings.measurements) {
     rows.push_back(rowOf(measurement));
     isQuiet &= measurement.samples.isQuiet;
+    for (const PeerTime &time : measurement.peers)
+      isQuiet &= time.isQuiet;
   }
-  text += alignRows(rows, /*leftColumns=*/2);
+  text += alignRows(rows, /*leftColumns=*/2) + formatPeers(findings);
   if (!isQuiet)
     text += "!: too few repetitions were quiet, the least disturbed count; end what else runs, or raise --quiet\n";
   return text;
@@ -89,6 +112,28 @@ static json::Object jsonOf(const Profile &profile) {
                       {"kvTilesSkipped", profile.allKvTiles - profile.run.kvTiles}};
 }
 
+static json::Array jsonOfPeers(const Measurement &measurement) {
+  json::Array peers;
+  for (const PeerTime &time : measurement.peers) {
+    if (!time.problem.empty()) {
+      peers.push_back(json::Object{{"name", time.peer}, {"problem", time.problem}});
+      continue;
+    }
+    peers.push_back(json::Object{{"name", time.peer},
+                                 {"version", time.version},
+                                 {"how", time.how},
+                                 {"medianSeconds", time.medianSeconds},
+                                 {"bestSeconds", time.bestSeconds},
+                                 {"overOurs", measurement.overOurs(time)},
+                                 {"ceiling", time.ceiling},
+                                 {"share", measurement.shareOf(time)},
+                                 {"compileMilliseconds", time.compileSeconds * 1e3},
+                                 {"voided", time.voided},
+                                 {"isQuiet", time.isQuiet}});
+  }
+  return peers;
+}
+
 static json::Object jsonOf(const Measurement &measurement) {
   const Workload &workload = measurement.workload;
   const Samples &samples = measurement.samples;
@@ -111,6 +156,8 @@ static json::Object jsonOf(const Measurement &measurement) {
   object["compileMilliseconds"] = measurement.compileMilliseconds;
   object["voided"] = samples.voided;
   object["isQuiet"] = samples.isQuiet;
+  if (!measurement.peers.empty())
+    object["peers"] = jsonOfPeers(measurement);
   object["profile"] = jsonOf(measurement.profile);
   object["repetitions"] = std::move(repetitions);
   return object;

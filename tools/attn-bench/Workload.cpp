@@ -69,15 +69,23 @@ static bool mapData(const json::Object &object, DataSettings &data, json::Path p
 }
 
 namespace attn::tool {
+static bool fromJSON(const json::Value &value, PeerDescription &peers, json::Path path) {
+  json::ObjectMapper mapper(value, path);
+  return hasOnly(value, {"left", "right", "lengths"}, "unknown field: expected left, right or lengths", path) &&
+         mapper.map("left", peers.left) && mapper.map("right", peers.right) && mapper.map("lengths", peers.lengths);
+}
+
 static bool fromJSON(const json::Value &value, Workload &workload, json::Path path) {
-  if (!hasOnly(value, {"name", "title", "source", "function", "bound", "reach", "shape", "fill", "scalar"},
-               "unknown field: expected name, title, source, function, bound, reach, shape, fill or scalar", path))
+  if (!hasOnly(value, {"name", "title", "source", "function", "bound", "reach", "peers", "shape", "fill", "scalar"},
+               "unknown field: expected name, title, source, function, bound, reach, peers, shape, fill or scalar",
+               path))
     return false;
   json::ObjectMapper mapper(value, path);
   std::string bound = "compute";
   if (!mapper.map("name", workload.name) || !mapper.map("title", workload.title) ||
       !mapper.map("source", workload.source) || !mapper.map("function", workload.function) ||
-      !mapper.mapOptional("bound", bound) || !mapper.mapOptional("reach", workload.reach))
+      !mapper.mapOptional("bound", bound) || !mapper.mapOptional("reach", workload.reach) ||
+      !mapper.map("peers", workload.peers))
     return false;
   workload.isMemoryBound = bound == "memory";
   if (!workload.isMemoryBound && bound != "compute") {

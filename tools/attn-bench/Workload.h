@@ -9,7 +9,13 @@
 // | source, function | a .mlir file, relative to the workload file, and its function |
 // | bound | "compute" (default): useful work over the multiply-add peak; "memory": bytes over the read rate |
 // | reach | share of the ceiling to reach, 0 to 1; optional |
+// | peers | for --peers: what the function computes, as below; optional |
 // | shape, fill, scalar | objects from the number of an argument to what attn-run's option of that name takes |
+//
+// Peers cannot read the function: "peers" is an object that says what it computes. Its arguments 0 to 2 are query, key
+// and value, [batch, heads, length, dim], and the scale is 1 / sqrt(headDim). {}: all keys. "left", "right": the keys
+// that a query sees before and behind its own, the last query's being the last key; causal is {"right": 0}. "lengths":
+// the number of the argument with the keys that count of each batch.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_TOOLS_ATTNBENCH_WORKLOAD_H
@@ -18,6 +24,13 @@
 #include "Data.h"
 
 namespace attn::tool {
+
+/// The field "peers".
+struct PeerDescription {
+  std::optional<int64_t> left, right;
+  /// The number of an argument.
+  std::optional<int64_t> lengths;
+};
 
 struct Workload {
   std::string name;
@@ -29,6 +42,7 @@ struct Workload {
   bool isMemoryBound = false;
   /// 0: none.
   double reach = 0;
+  std::optional<PeerDescription> peers;
 };
 
 /// Reads a workload file. An error says where: the line and column of bad JSON, else the field.
