@@ -28,6 +28,29 @@ def ConvertAttnToLinalgPass : Pass<"convert-attn-to-linalg"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def AnalyzeMaskPass : Pass<"attn-analyze-mask", "::mlir::func::FuncOp"> {
+  let summary = "Say what is proved of the masks of attention";
+  let description = [{
+    A remark (category `attn`) for each `attn.attention` with a mask: the bounds of the keys that a tile of rows visits
+    and of those that need no mask, symbolic in rows and sizes; for static sizes the share of tiles that is skipped; or
+    why the tiles are classified at run time; whether rows may keep no key. It is what convert-attn-to-flash decides
+    from, and says, too; nothing is changed.
+
+    Precondition: no named masks (attn-expand-named); tensors or memrefs. Skipped: attention without a mask.
+    Example: test/Conversion/AttnToFlash/analyze-mask.mlir.
+  }];
+  let options = [
+    Option<"tileQ", "tile-q", "int64_t", "0",
+           "query rows of a tile; a power of two from 1 to 1024, 0 lets the target's cost model choose">,
+    Option<"tileKv", "tile-kv", "int64_t", "0",
+           "keys of a tile; 1 to 65536, 0 lets the target's cost model choose">,
+    Option<"target", "target", "std::string", "\"host\"",
+           "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp"> {
   let summary = "Tile attention into the FlashAttention loop";
   let description = [{

@@ -135,7 +135,7 @@ FailureOr<std::vector<NamedTileMap>> PrintTileMap::mapModule(ModuleOp module, Ti
     FailureOr<TileSizes> tiles = chooseTileSizes(op, *description, tileQ, tileKv);
     if (failed(tiles))
       return WalkResult::interrupt();
-    inputs.queryTile = tiles->queryRows;
+    inputs.queryTile = tiles->queries();
     inputs.kvTile = tiles->kvTile;
     FailureOr<AttentionTileMap> map = mapTiles(op, inputs);
     if (failed(map))

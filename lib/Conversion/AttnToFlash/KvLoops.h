@@ -58,7 +58,7 @@ KvRange buildKvRange(mlir::ImplicitLocOpBuilder &builder, const MaskRanges &rang
 KvRange buildKvRange(mlir::ImplicitLocOpBuilder &builder, const MaskDomain &domain, const MaskRanges &ranges,
                      const QueryTile &tile, const TileSizes &tiles, bool isSplit);
 
-/// Remark `convert-attn-to-flash`, category `attn`: the bounds proved and, for static sizes, the share of tiles that is
+/// Remark `attn-analyze-mask`, category `attn`: the bounds proved and, for static sizes, the share of tiles that is
 /// skipped; whether the tiles are classified at run time, and why; whether rows may keep no key.
 void emitMaskRemark(AttentionOp op, const MaskRanges &ranges, const MaskPlan &plan, const TileSizes &tiles);
 

@@ -90,5 +90,5 @@ void attn::emitMaskRemark(AttentionOp op, const MaskRanges &ranges, const MaskPl
     message += llvm::formatv("; {0:F1} % of the {1} x {2} tiles are skipped", 100 * (1 - *share), tiles.queryRows,
                              tiles.kvTile);
   message += "; " + emptyRowsText(op, ranges);
-  remark::passed(op.getLoc(), remark::RemarkOpts::name("convert-attn-to-flash").category("attn")) << message;
+  remark::passed(op.getLoc(), remark::RemarkOpts::name("attn-analyze-mask").category("attn")) << message;
 }
