@@ -6,9 +6,10 @@
 //   scores:      s[k][lanes]   += key[j0 + k, d]   * query[d][lanes]      blockRows keys, d is the reduction
 //   accumulate:  acc[e][lanes] += value[j0 + k, e] * weight[k][lanes]     blockRows value columns, k is the reduction
 //
-// The scalar is a broadcast load from K or V as they lie in memory; accumulators are iter_args, so they stay in
-// registers. The loop over chunks is inside the loop over blocks: a block of keys, or of value columns, is read from
-// the nearest cache for all chunks but the first.
+// The scalar is a broadcast load from K or V as they lie in memory, of 16-bit types from a copy of the tile that is
+// widened once for all chunks (one conversion a vector and tile in place of one an element and chunk); accumulators are
+// iter_args, so they stay in registers. The loop over chunks is inside the loop over blocks: a block of keys, or of
+// value columns, is read from the nearest cache for all chunks but the first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,12 +48,72 @@ static void buildBlocks(ImplicitLocOpBuilder &b, Value size, int64_t blockRows,
   blocks(whole, size, 1);
 }
 
-/// One element of K or V in every lane.
-static Value broadcastElement(ImplicitLocOpBuilder &b, VectorType type, Value view, ValueRange indices) {
-  Value element = memref::LoadOp::create(b, view, indices);
-  if (element.getType() != type.getElementType())
-    element = arith::ExtFOp::create(b, type.getElementType(), element);
-  return vector::BroadcastOp::create(b, type, element);
+namespace {
+
+/// The keys (or values) of a tile as a product reads them: in place, or widened in scratch.
+class KvTile {
+public:
+  /// Rows [j0, j0 + keys) of a view [batch, heads, length, size]; keys is at most tileKeys.
+  KvTile(ImplicitLocOpBuilder &b, Value view, ValueRange batchAndHead, Value j0, Value keys, int64_t tileKeys,
+         Type element);
+
+  /// The row of key k of the tile, for `broadcast`.
+  Value row(ImplicitLocOpBuilder &b, Value k) const { return isCopy ? k : plus(b, j0, k); }
+
+  /// One element in every lane.
+  Value broadcast(ImplicitLocOpBuilder &b, VectorType type, Value row, Value column) const {
+    SmallVector<Value> indices(prefix);
+    indices.append({row, column});
+    Value element = memref::LoadOp::create(b, view, indices);
+    if (element.getType() != type.getElementType())
+      element = arith::ExtFOp::create(b, type.getElementType(), element);
+    return vector::BroadcastOp::create(b, type, element);
+  }
+
+private:
+  void widen(ImplicitLocOpBuilder &b, Value copy, Value keys) const;
+
+  Value view, j0;
+  SmallVector<Value> prefix;
+  bool isCopy = false;
+};
+
+} // namespace
+
+KvTile::KvTile(ImplicitLocOpBuilder &b, Value view, ValueRange batchAndHead, Value j0, Value keys, int64_t tileKeys,
+               Type element)
+    : view(view), j0(j0), prefix(batchAndHead) {
+  auto type = cast<MemRefType>(view.getType());
+  // A copy of rows of unknown size would be scratch of unknown size; rows that do not lie in one piece have no vectors.
+  if (type.getElementType() == element || type.isDynamicDim(3) || !type.isLastDimUnitStride())
+    return;
+  Value copy = createScratch(b, MemRefType::get({tileKeys, type.getDimSize(3)}, element), {});
+  widen(b, copy, keys);
+  this->view = copy;
+  prefix.clear();
+  isCopy = true;
+}
+
+/// copy[k][e] = view[.., j0 + k, e] in the wide type, in vectors as far as rows hold whole ones.
+void KvTile::widen(ImplicitLocOpBuilder &b, Value copy, Value keys) const {
+  auto to = cast<MemRefType>(copy.getType());
+  Type narrow = cast<MemRefType>(view.getType()).getElementType();
+  constexpr int64_t lanes = 16;
+  int64_t size = to.getDimSize(1), whole = size / lanes * lanes;
+  auto convert = [&](ImplicitLocOpBuilder &b, Value k, Value first, int64_t count) {
+    SmallVector<Value> indices(prefix);
+    indices.append({plus(b, j0, k), first});
+    Value row = vector::LoadOp::create(b, VectorType::get({count}, narrow), view, indices);
+    Value wide = arith::ExtFOp::create(b, VectorType::get({count}, to.getElementType()), row);
+    vector::StoreOp::create(b, wide, copy, ValueRange{k, first});
+  };
+  buildLoop(b, constantIndex(b, 0), keys, 1, [&](ImplicitLocOpBuilder &b, Value k) {
+    if (whole)
+      buildLoop(b, constantIndex(b, 0), constantIndex(b, whole), lanes,
+                [&](ImplicitLocOpBuilder &b, Value first) { convert(b, k, first, lanes); });
+    if (whole < size)
+      convert(b, k, constantIndex(b, whole), size - whole);
+  });
 }
 
 namespace {
@@ -145,16 +206,18 @@ struct Scores : OpConversionPattern<ScoresOp> {
   Scores(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
       : OpConversionPattern(converter, context), lowering(lowering) {}
 
-  /// Dot products of some keys with the chunk of queries from `lane`.
-  static SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value lane,
-                                      ArrayRef<Value> keys, Value valuesToPrefetch) {
-    SmallVector<Value> zeros(keys.size(), splat(b, chunk, 0));
+  /// Dot products of some keys of the tile with the chunk of queries from `lane`.
+  static SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, OpAdaptor adaptor, const KvTile &tile, VectorType chunk,
+                                      Value lane, ArrayRef<Value> inTile, Value valuesToPrefetch) {
+    SmallVector<Value> zeros(inTile.size(), splat(b, chunk, 0));
+    SmallVector<Value> keys = llvm::map_to_vector(inTile, [&](Value k) { return tile.row(b, k); });
     SmallVector<RowPrefetch> prefetches;
     if (valuesToPrefetch) {
+      Value first = plus(b, adaptor.getJ0(), inTile.front());
       // Two blocks ahead: one is on its way when it is asked for.
-      Value next = plus(b, keys.front(), constantIndex(b, 2 * keys.size()));
+      Value next = plus(b, first, constantIndex(b, 2 * inTile.size()));
       prefetches.push_back({adaptor.getKey(), adaptor.getB(), adaptor.getHk(), next});
-      prefetches.push_back({valuesToPrefetch, adaptor.getB(), adaptor.getHk(), keys.front()});
+      prefetches.push_back({valuesToPrefetch, adaptor.getB(), adaptor.getHk(), first});
     }
     return buildCarryingLoop(b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 0), 1, zeros,
                              [&](ImplicitLocOpBuilder &b, Value d, ValueRange dots) {
@@ -163,8 +226,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
                                Value query = vector::LoadOp::create(b, chunk, adaptor.getQuery(), ValueRange{d, lane});
                                SmallVector<Value> next;
                                for (auto [key, dot] : llvm::zip(keys, dots)) {
-                                 Value element = broadcastElement(b, chunk, adaptor.getKey(),
-                                                                  {adaptor.getB(), adaptor.getHk(), key, d});
+                                 Value element = tile.broadcast(b, chunk, key, d);
                                  next.push_back(vector::FMAOp::create(b, element, query, dot));
                                }
                                return next;
@@ -172,17 +234,16 @@ struct Scores : OpConversionPattern<ScoresOp> {
   }
 
   /// Scores of `count` keys from `first` with one chunk; folds them into the chunk's maximum.
-  LogicalResult buildChunk(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, ScoreEpilogue &epilogue,
-                           Value rowMax, VectorType chunk, Value lane, Value first, int64_t count) const {
-    SmallVector<Value> inTile, keys;
-    for (int64_t k = 0; k < count; ++k) {
+  LogicalResult buildChunk(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, const KvTile &tile,
+                           ScoreEpilogue &epilogue, Value rowMax, VectorType chunk, Value lane, Value first,
+                           int64_t count) const {
+    SmallVector<Value> inTile;
+    for (int64_t k = 0; k < count; ++k)
       inTile.push_back(plus(b, first, constantIndex(b, k)));
-      keys.push_back(plus(b, adaptor.getJ0(), inTile.back()));
-    }
     epilogue.startChunk(b, lane);
     Value max = vector::LoadOp::create(b, chunk, rowMax, lane);
     for (auto [dot, k] :
-         llvm::zip(buildDots(b, adaptor, chunk, lane, keys, lowering.valuesToPrefetch.lookup(op)), inTile)) {
+         llvm::zip(buildDots(b, adaptor, tile, chunk, lane, inTile, lowering.valuesToPrefetch.lookup(op)), inTile)) {
       FailureOr<Value> score = epilogue.finish(b, dot, k, lane);
       if (failed(score))
         return failure();
@@ -221,12 +282,14 @@ struct Scores : OpConversionPattern<ScoresOp> {
                 vector::StoreOp::create(b, splat(b, chunk, -kInfinity), rowMax, lane);
               });
     LogicalResult result = success();
+    KvTile kvTile(b, adaptor.getKey(), {adaptor.getB(), adaptor.getHk()}, adaptor.getJ0(), adaptor.getKeys(),
+                  op.getScores().getType().getKeys(), chunk.getElementType());
     buildBlocks(b, adaptor.getKeys(), lowering.blockRowsOf(chunk),
                 [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
                   buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
                     auto build = [&](ImplicitLocOpBuilder &b) {
                       if (succeeded(result))
-                        result = buildChunk(b, op, adaptor, epilogue, rowMax, chunk, lane, first, count);
+                        result = buildChunk(b, op, adaptor, kvTile, epilogue, rowMax, chunk, lane, first, count);
                     };
                     buildWhereLive(b, lowering.chunkKeys.lookup(op), chunk, lane, first, count, build);
                   });
@@ -245,8 +308,8 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
       : OpConversionPattern(converter, context), lowering(lowering) {}
 
   /// acc * rescale + weights * value for some `columns` of the value and one chunk.
-  void buildChunk(ImplicitLocOpBuilder &b, AccumulateOp op, OpAdaptor adaptor, VectorType chunk, Value lane,
-                  ArrayRef<Value> columns) const {
+  void buildChunk(ImplicitLocOpBuilder &b, AccumulateOp op, OpAdaptor adaptor, const KvTile &tile, VectorType chunk,
+                  Value lane, ArrayRef<Value> columns) const {
     ChunkKeys keys = loadChunkKeys(b, lowering.chunkKeys.lookup(op), chunk.getDimSize(0), lane, adaptor.getKeys());
     Value rescale = vector::LoadOp::create(b, chunk, adaptor.getRescale(), lane);
     SmallVector<Value> start;
@@ -256,10 +319,10 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
     SmallVector<Value> sums =
         buildCarryingLoop(b, keys.first, keys.end, 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
           Value weight = vector::LoadOp::create(b, chunk, adaptor.getWeights(), ValueRange{k, lane});
-          Value j = plus(b, adaptor.getJ0(), k);
+          Value row = tile.row(b, k);
           SmallVector<Value> next;
           for (auto [e, sum] : llvm::zip(columns, sums)) {
-            Value element = broadcastElement(b, chunk, adaptor.getValue(), {adaptor.getB(), adaptor.getHk(), j, e});
+            Value element = tile.broadcast(b, chunk, row, e);
             next.push_back(vector::FMAOp::create(b, element, weight, sum));
           }
           return next;
@@ -274,12 +337,14 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
     auto rows = cast<MemRefType>(adaptor.getRescale().getType());
     VectorType chunk = chunkType(lowering, rows);
     Value size = getDimension(b, adaptor.getAcc(), 0);
+    KvTile tile(b, adaptor.getValue(), {adaptor.getB(), adaptor.getHk()}, adaptor.getJ0(), adaptor.getKeys(),
+                op.getWeights().getType().getKeys(), chunk.getElementType());
     buildBlocks(b, size, lowering.blockRowsOf(chunk), [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
       SmallVector<Value> columns;
       for (int64_t k = 0; k < count; ++k)
         columns.push_back(plus(b, first, constantIndex(b, k)));
       buildLoop(b, constantIndex(b, 0), adaptor.getRows(), chunk.getDimSize(0),
-                [&](ImplicitLocOpBuilder &b, Value lane) { buildChunk(b, op, adaptor, chunk, lane, columns); });
+                [&](ImplicitLocOpBuilder &b, Value lane) { buildChunk(b, op, adaptor, tile, chunk, lane, columns); });
     });
     rewriter.replaceOp(op, adaptor.getAcc());
     return success();

@@ -15,12 +15,13 @@ func.func @run_time_scale(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %k
   return
 }
 
-// 16-bit inputs are widened as they are loaded.
+// 16-bit inputs are widened: queries as they are packed, keys a tile at a time (widen.mlir).
 // CHECK-LABEL: func.func @bf16_inputs
 // CHECK: %[[Q:.+]] = memref.load %{{.+}} : memref<1x1x16x8xbf16>
 // CHECK: arith.extf %[[Q]] : bf16 to f32
-// CHECK: %[[K:.+]] = memref.load %{{.+}} : memref<1x1x64x8xbf16>
-// CHECK: %[[KW:.+]] = arith.extf %[[K]] : bf16 to f32
+// CHECK: %[[K:.+]] = vector.load %{{.+}} : memref<1x1x64x8xbf16>, vector<8xbf16>
+// CHECK: arith.extf %[[K]] : vector<8xbf16> to vector<8xf32>
+// CHECK: %[[KW:.+]] = memref.load %{{.+}} : memref<64x8xf32>
 // CHECK: vector.broadcast %[[KW]] : f32 to vector<16xf32>
 func.func @bf16_inputs(%q: memref<1x1x16x8xbf16>, %k: memref<1x1x64x8xbf16>, %keys: index) {
   %c0 = arith.constant 0 : index
