@@ -15,6 +15,22 @@ using namespace attn;
 static constexpr llvm::StringLiteral kPasses =
     "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse)";
 
+// Where this library was built with -fsanitize=address or thread, generated code is checked, too. g++ defines macros,
+// clang answers __has_feature.
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+static constexpr llvm::Attribute::AttrKind kSanitizer = llvm::Attribute::SanitizeAddress;
+static constexpr llvm::StringLiteral kSanitizerPasses = "asan";
+#elif defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+static constexpr llvm::Attribute::AttrKind kSanitizer = llvm::Attribute::SanitizeThread;
+static constexpr llvm::StringLiteral kSanitizerPasses = "tsan-module,function(tsan)";
+#else
+static constexpr llvm::Attribute::AttrKind kSanitizer = llvm::Attribute::None;
+static constexpr llvm::StringLiteral kSanitizerPasses = "";
+#endif
+
 static llvm::Error makeError(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
@@ -63,7 +79,7 @@ llvm::Expected<std::unique_ptr<llvm::Module>> attn::translateToLLVM(mlir::Module
   return result;
 }
 
-llvm::Error attn::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
+static llvm::Error runPasses(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef pipeline) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -75,10 +91,24 @@ llvm::Error attn::optimizeModule(llvm::Module &module, llvm::TargetMachine &mach
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, kPasses))
+  if (llvm::Error error = builder.parsePassPipeline(passes, pipeline))
     return error;
   passes.run(module, modules);
   return llvm::Error::success();
+}
+
+llvm::Error attn::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
+  return runPasses(module, machine, kPasses);
+}
+
+/// Instruments the module for this build's sanitizer, whose runtime is in the process.
+static llvm::Error sanitizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
+  if (kSanitizerPasses.empty())
+    return llvm::Error::success();
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      function.addFnAttr(kSanitizer);
+  return runPasses(module, machine, kSanitizerPasses);
 }
 
 llvm::Error attn::emitCode(llvm::Module &module, llvm::TargetMachine &machine, CodeKind kind,
@@ -87,6 +117,9 @@ llvm::Error attn::emitCode(llvm::Module &module, llvm::TargetMachine &machine, C
     module.print(stream, nullptr);
     return llvm::Error::success();
   }
+  if (kind == CodeKind::Object)
+    if (llvm::Error error = sanitizeModule(module, machine))
+      return error;
   llvm::legacy::PassManager passes;
   auto type = kind == CodeKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
