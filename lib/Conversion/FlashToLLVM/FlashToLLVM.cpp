@@ -54,9 +54,6 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
     options.allocLowering = LowerToLLVMOptions::AllocLowering::AlignedAlloc;
     options.useGenericFunctions = true;
     LLVMTypeConverter converter(&getContext(), options, &layout);
-    // bf16 is moved and bitcast alone by now. As i16, since LLVM carries it to another block as f32, and back by a
-    // function that not every libgcc has (__truncsfbf2).
-    converter.addConversion([](BFloat16Type type) { return IntegerType::get(type.getContext(), 16); });
     SmallVector<attn::EntryFunction> entries = attn::collectEntryFunctions(module);
 
     RewritePatternSet patterns(&getContext());
