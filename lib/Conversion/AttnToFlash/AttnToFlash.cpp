@@ -65,8 +65,7 @@ public:
 private:
   /// Captured loads are clamped first: bounds may be built from them.
   MaskRanges analyzeClamped() {
-    clampCapturedLoads(op.getScoreRegion(), op.getDims());
-    clampCapturedLoads(op.getMaskRegion(), op.getDims());
+    clampCapturedLoads(op);
     return analyzeAttentionMask(op, options.skipTiles);
   }
   void buildTile();
