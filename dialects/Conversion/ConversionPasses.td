@@ -80,18 +80,21 @@ def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp
 def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp"> {
   let summary = "Lower flash tiles to vector code with queries as lanes";
   let description = [{
-    Tiles become transposed scratch buffers, queries along the lanes:
+    Tiles become transposed scratch buffers, queries along the lanes, one piece of memory for each chunk of L rows (as
+    many queries as the registers of a block hold):
 
     | tile | form |
     |---|---|
-    | query<R x D> | memref<D x R> of T, scale multiplied in |
-    | scores<R x K> | memref<K x R> of T, weights overwrite scores |
-    | acc<R x E> | memref<E x R> of T |
+    | query<R x D> | memref<R/L x D x L> of T, scale multiplied in |
+    | scores<R x K> | memref<R/L x K x L> of T, weights overwrite scores |
+    | acc<R x E> | memref<R/L x E x L> of T |
     | rows<R> | memref<R x T> |
 
     Both products are register-blocked outer products (vector.fma with a broadcast key or value element, accumulators in
-    iter_args), over one chunk of lanes at a time: as many queries as the registers of a block hold. A key or value tile
-    serves all chunks of a query tile while it is in the cache, and chunks without a query are skipped. Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar.
+    iter_args), over one chunk at a time: its part of the tiles stays in the nearest cache, the tile of keys and values in
+    the next, where the scores op has the next tile and this one's values fetched meanwhile. Chunks without a query are
+    skipped. Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar.
+    Without a score region or a sink, scores count in base 2: log2(e) is a part of the scale, and a weight is 2^x.
     Where a mask has bounds each chunk works on the keys that they leave to it.
     Scratch is memref.alloc at the top of the parallel body (flash-outline-parallel makes it per-thread memory).
 

@@ -3,8 +3,11 @@
 
 #include "attn/Target/Jit.h"
 #include "attn/Runtime.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/DebuggerSupport.h"
+#include "llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
+#include <cstdlib>
 #include <mutex>
 
 using namespace attn;
@@ -24,6 +27,23 @@ static llvm::Error bindRuntime(LLJIT &jit) {
   return jit.getMainJITDylib().define(absoluteSymbols(std::move(symbols)));
 }
 
+/// Makes the functions known to gdb always, which costs nothing to speak of, and to perf where the user asks for it.
+static llvm::Error nameFunctions(LLJIT &jit) {
+  if (llvm::Error error = enableDebuggerSupport(jit))
+    return error;
+  const char *isAsked = std::getenv("ATTN_JITDUMP");
+  auto *layer = llvm::dyn_cast<ObjectLinkingLayer>(&jit.getObjLinkingLayer());
+  if (!isAsked || !*isAsked || !layer)
+    return llvm::Error::success();
+  auto plugin =
+      PerfSupportPlugin::Create(jit.getExecutionSession().getExecutorProcessControl(), *jit.getProcessSymbolsJITDylib(),
+                                /*EmitDebugInfo=*/false, /*EmitUnwindInfo=*/true);
+  if (!plugin)
+    return plugin.takeError();
+  layer->addPlugin(std::move(*plugin));
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<Jit>> Jit::create(std::unique_ptr<llvm::MemoryBuffer> object) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -33,6 +53,8 @@ llvm::Expected<std::unique_ptr<Jit>> Jit::create(std::unique_ptr<llvm::MemoryBuf
   llvm::Expected<std::unique_ptr<LLJIT>> jit = LLJITBuilder().create();
   if (!jit)
     return jit.takeError();
+  if (llvm::Error error = nameFunctions(**jit))
+    return error;
   if (llvm::Error error = bindRuntime(**jit))
     return error;
   auto process = DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());

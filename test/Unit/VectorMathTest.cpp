@@ -30,10 +30,11 @@ std::string program(const std::string &type, const std::string &expression) {
          ", " + vector + "\n    }\n    return\n  }";
 }
 
-void useSoftmaxExponential(mlir::ModuleOp module) {
-  module.walk([](mlir::math::ExpOp op) {
+/// Puts the softmax's exponential in the place of upstream's op.
+template <typename Op, auto build> void replace(mlir::ModuleOp module) {
+  module.walk([](Op op) {
     mlir::ImplicitLocOpBuilder builder(op.getLoc(), op);
-    op.getResult().replaceAllUsesWith(attn::vectorExp(builder, op.getOperand()));
+    op.getResult().replaceAllUsesWith(build(builder, op.getOperand()));
     op.erase();
   });
 }
@@ -61,8 +62,11 @@ private:
   Compiled compiled;
 };
 
-template <typename T> VectorFunction<T> softmaxExponential() {
-  return VectorFunction<T>("math.exp %x", useSoftmaxExponential);
+/// Base is e or 2.
+template <typename T, bool isBase2> VectorFunction<T> softmaxExponential() {
+  if (isBase2)
+    return VectorFunction<T>("math.exp2 %x", replace<mlir::math::Exp2Op, attn::vectorExp2>);
+  return VectorFunction<T>("math.exp %x", replace<mlir::math::ExpOp, attn::vectorExp>);
 }
 
 /// 2^20 numbers from low to high, both included.
@@ -75,12 +79,13 @@ template <typename T> std::vector<T> spread(T low, T high) {
   return values;
 }
 
-/// The largest |f(x) / exp(x) - 1|.
-template <typename T> double largestRelativeError(const VectorFunction<T> &exponential, T low, T high) {
+/// The largest |f(x) / power(x) - 1|; power is of the C library.
+template <typename T>
+double largestRelativeError(const VectorFunction<T> &exponential, long double (*power)(long double), T low, T high) {
   std::vector<T> x = spread(low, high), y = exponential(x);
   long double largest = 0;
   for (size_t n = 0; n < x.size(); ++n)
-    largest = std::max(largest, std::abs(y[n] / std::exp(static_cast<long double>(x[n])) - 1));
+    largest = std::max(largest, std::abs(y[n] / power(x[n]) - 1));
   return static_cast<double>(largest);
 }
 
@@ -93,23 +98,32 @@ float fromBits(uint32_t bits) {
 } // namespace
 
 TEST(SoftmaxExponential, F32IsExactToTheStatedError) {
-  auto exponential = softmaxExponential<float>();
+  auto exponential = softmaxExponential<float, false>();
   // Near 0, where softmax has its largest weights, and at the far end, where a bad reduction shows.
-  EXPECT_LT(largestRelativeError(exponential, -1.0f, 0.0f), 2e-7);
-  EXPECT_LT(largestRelativeError(exponential, -87.3f, 0.0f), 2e-7);
-  EXPECT_LT(largestRelativeError(exponential, -87.3f, -80.0f), 2e-7);
+  EXPECT_LT(largestRelativeError(exponential, std::exp, -1.0f, 0.0f), 2e-7);
+  EXPECT_LT(largestRelativeError(exponential, std::exp, -87.3f, 0.0f), 2e-7);
+  EXPECT_LT(largestRelativeError(exponential, std::exp, -87.3f, -80.0f), 2e-7);
 }
 
 TEST(SoftmaxExponential, F64IsExactToTheStatedError) {
-  auto exponential = softmaxExponential<double>();
-  EXPECT_LT(largestRelativeError(exponential, -1.0, 0.0), 2.5e-16);
-  EXPECT_LT(largestRelativeError(exponential, -708.3, 0.0), 2.5e-16);
-  EXPECT_LT(largestRelativeError(exponential, -708.3, -700.0), 2.5e-16);
+  auto exponential = softmaxExponential<double, false>();
+  EXPECT_LT(largestRelativeError(exponential, std::exp, -1.0, 0.0), 2.5e-16);
+  EXPECT_LT(largestRelativeError(exponential, std::exp, -708.3, 0.0), 2.5e-16);
+  EXPECT_LT(largestRelativeError(exponential, std::exp, -708.3, -700.0), 2.5e-16);
 }
 
-template <typename T> static void expectSpecialValues() {
+TEST(SoftmaxExponential, Base2IsExactToTheStatedError) {
+  auto single = softmaxExponential<float, true>();
+  EXPECT_LT(largestRelativeError(single, std::exp2, -1.0f, 0.0f), 2e-7);
+  EXPECT_LT(largestRelativeError(single, std::exp2, -126.0f, 0.0f), 2e-7);
+  auto twice = softmaxExponential<double, true>();
+  EXPECT_LT(largestRelativeError(twice, std::exp2, -1.0, 0.0), 2.5e-16);
+  EXPECT_LT(largestRelativeError(twice, std::exp2, -1022.0, 0.0), 2.5e-16);
+}
+
+template <typename T, bool isBase2> static void expectSpecialValues() {
   const T infinity = std::numeric_limits<T>::infinity(), lowest = std::numeric_limits<T>::lowest();
-  std::vector<T> y = softmaxExponential<T>()({T(0), T(-0.0), -infinity, lowest, T(-1e4), infinity});
+  std::vector<T> y = softmaxExponential<T, isBase2>()({T(0), T(-0.0), -infinity, lowest, T(-1e4), infinity});
   EXPECT_EQ(y[0], 1);
   EXPECT_EQ(y[1], 1);
   EXPECT_EQ(y[2], 0);
@@ -120,8 +134,10 @@ template <typename T> static void expectSpecialValues() {
 }
 
 TEST(SoftmaxExponential, SpecialValues) {
-  expectSpecialValues<float>();
-  expectSpecialValues<double>();
+  expectSpecialValues<float, false>();
+  expectSpecialValues<double, false>();
+  expectSpecialValues<float, true>();
+  expectSpecialValues<double, true>();
 }
 
 /// Whatever the sign and the payload of the NaN, quiet or not.
@@ -130,17 +146,24 @@ TEST(SoftmaxExponential, NaNStaysNaN) {
   for (uint32_t payload : {1u, 0x1ffu, 0x200000u, 0x3fffffu, 0x400000u, 0x400001u, 0x4001ffu, 0x7fffffu})
     for (uint32_t sign : {0u, 0x80000000u})
       x.push_back(fromBits(0x7f800000u | sign | payload));
-  for (float y : softmaxExponential<float>()(x))
-    EXPECT_TRUE(std::isnan(y)) << y;
+  for (const auto &exponential : {softmaxExponential<float, false>(), softmaxExponential<float, true>()})
+    for (float y : exponential(x))
+      EXPECT_TRUE(std::isnan(y)) << y;
 }
 
 /// Below the smallest normal number the result is off by less than that number, and never negative.
-TEST(SoftmaxExponential, SubnormalResults) {
-  std::vector<float> x = spread(-110.0f, -87.3f), y = softmaxExponential<float>()(x);
+static void expectSmallResults(const VectorFunction<float> &exponential, double (*power)(double), float low,
+                               float high) {
+  std::vector<float> x = spread(low, high), y = exponential(x);
   for (size_t n = 0; n < x.size(); ++n) {
     ASSERT_FALSE(std::signbit(y[n])) << x[n];
-    ASSERT_NEAR(y[n], std::exp(static_cast<double>(x[n])), std::numeric_limits<float>::min()) << x[n];
+    ASSERT_NEAR(y[n], power(x[n]), std::numeric_limits<float>::min()) << x[n];
   }
+}
+
+TEST(SoftmaxExponential, SubnormalResults) {
+  expectSmallResults(softmaxExponential<float, false>(), std::exp, -110, -87.3f);
+  expectSmallResults(softmaxExponential<float, true>(), std::exp2, -160, -126);
 }
 
 namespace {

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "TileAccess.h"
+#include "VectorMath.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Target/TargetDescription.h"
 #include "attn/Target/TileModel.h"
@@ -36,15 +38,15 @@ static Type tileElement(Type element) {
   return element.isF64() ? element : Type(Float32Type::get(element.getContext()));
 }
 
-TileTypeConverter::TileTypeConverter() {
+TileTypeConverter::TileTypeConverter(int64_t lanes) {
   addConversion([](Type type) { return type; });
-  addConversion([](QueryType type) -> Type {
-    return MemRefType::get({type.getHeadDim(), type.getRows()}, tileElement(type.getElement()));
+  addConversion([=](QueryType type) -> Type {
+    return tileType(type.getRows(), type.getHeadDim(), lanes, tileElement(type.getElement()));
   });
   addConversion(
-      [](ScoresType type) -> Type { return MemRefType::get({type.getKeys(), type.getRows()}, type.getElement()); });
+      [=](ScoresType type) -> Type { return tileType(type.getRows(), type.getKeys(), lanes, type.getElement()); });
   addConversion(
-      [](AccType type) -> Type { return MemRefType::get({type.getValueDim(), type.getRows()}, type.getElement()); });
+      [=](AccType type) -> Type { return tileType(type.getRows(), type.getValueDim(), lanes, type.getElement()); });
   addConversion([](RowsType type) -> Type { return MemRefType::get({type.getRows()}, type.getElement()); });
 }
 
@@ -56,7 +58,7 @@ Value attn::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
     parent = parent->getParentOp();
   b.setInsertionPointToStart(&parent->getRegion(0).front());
   SmallVector<Value> sizes;
-  if (type.isDynamicDim(0))
+  if (!type.hasStaticShape())
     sizes.push_back(dynamicSize(b));
   return memref::AllocOp::create(b, type, sizes, b.getI64IntegerAttr(64));
 }
@@ -71,16 +73,36 @@ static bool isScaleFoldable(Value scale) {
   return magnitude <= 1.0 && magnitude >= 0x1p-40;
 }
 
+/// Scores may count in base 2 where nobody looks at them before the softmax: a score region wants them as they are, and
+/// may yield what has no log2(e) times (the lowest number as a mask's constant), and so may a sink.
+static bool mayBeBase2(Operation *root) {
+  return !root->walk([](Operation *op) {
+                auto scores = dyn_cast<ScoresOp>(op);
+                auto init = dyn_cast<InitOp>(op);
+                bool isSeen = (scores && !scores.getScoreRegion().empty()) || (init && init.getSink());
+                return isSeen ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 /// Decides for each query tile whether its scale is multiplied in; if not, the scores ops get it.
 static void placeScales(Operation *root, CpuLowering &lowering) {
+  lowering.isBase2 = mayBeBase2(root);
   root->walk([&](LoadQueryOp load) {
-    Value scale = load.getScale();
-    if (!scale || isScaleFoldable(scale))
+    ImplicitLocOpBuilder b(load.getLoc(), load);
+    Value scale = load.getScale(), factor = scale;
+    if (lowering.isBase2) {
+      factor = splat(b, tileElement(load.getType().getElement()), kLog2E);
+      if (scale)
+        factor = b.createOrFold<arith::MulFOp>(scale, factor);
+    }
+    if (!scale || isScaleFoldable(scale)) {
+      lowering.queryScale[load] = factor;
       return;
+    }
     for (Operation *user : load->getUsers())
       if (isa<ScoresOp>(user))
-        lowering.scaleAfter[user] = scale;
-    load.getScaleMutable().clear();
+        lowering.scoreScale[user] = factor;
   });
 }
 
@@ -91,7 +113,7 @@ static void placePrefetches(Operation *root, CpuLowering &lowering) {
   root->walk([&](AccumulateOp accumulate) {
     auto weights = accumulate.getWeights().getDefiningOp<WeightsOp>();
     auto scores = weights ? weights.getScores().getDefiningOp<ScoresOp>() : ScoresOp();
-    if (scores && scores.getRowMax().getType().getRows() <= lowering.lanes)
+    if (scores)
       lowering.valuesToPrefetch[scores] = accumulate.getValue();
   });
 }
@@ -128,7 +150,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     if (skipKeys)
       placeChunkKeys(getOperation(), lowering);
     guardDivisions(getOperation());
-    TileTypeConverter converter;
+    TileTypeConverter converter(lowering.lanes);
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     legal.addIllegalDialect<FlashDialect>();

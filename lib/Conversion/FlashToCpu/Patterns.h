@@ -8,14 +8,17 @@
 
 namespace attn {
 
-/// What the patterns share: the register block (keys or value columns times `lanes` queries), and the scale of each
-/// scores op that is not folded into its query tile.
+/// What the patterns share: the register block (keys or value columns times `lanes` queries), and where the scale goes.
 struct CpuLowering {
   /// For a chunk of so many lanes.
   std::function<int64_t(int64_t lanes)> blockRows;
   int64_t lanes = 1;
   int64_t blockRowsOf(mlir::VectorType chunk) const { return blockRows(chunk.getDimSize(0)); }
-  llvm::DenseMap<mlir::Operation *, mlir::Value> scaleAfter;
+  /// Scores and maxima are multiples of ln2: a weight is 2^(score - max), which is cheaper than e^x by three products.
+  /// The factor log2(e) is part of the scale.
+  bool isBase2 = false;
+  /// What a query tile is multiplied by, from its load_query op; and scores, from theirs. Null for 1.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> queryScale, scoreScale;
   /// The values that go with the keys of a scores op, where it is worth asking memory for them early.
   llvm::DenseMap<mlir::Operation *, mlir::Value> valuesToPrefetch;
   /// Of a scores, weights or accumulate op with a mask that has bounds: the keys of each chunk, memref [chunks, 2].
@@ -38,11 +41,12 @@ ChunkKeys loadChunkKeys(mlir::ImplicitLocOpBuilder &builder, mlir::Value ranges,
 /// query, scores, acc and rows as ConversionPasses.td has them.
 class TileTypeConverter : public mlir::TypeConverter {
 public:
-  TileTypeConverter();
+  /// `lanes` is of a whole register block.
+  explicit TileTypeConverter(int64_t lanes);
 };
 
 /// A scratch buffer: memref.alloc at the top of the parallel body (of the function, outside of one). `dynamicSize` is
-/// for the first extent where that is dynamic, and must be defined in front of the parallel loop.
+/// for the extent that is dynamic, and must be defined in front of the parallel loop.
 mlir::Value createScratch(mlir::ImplicitLocOpBuilder &builder, mlir::MemRefType type,
                           llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &)> dynamicSize);
 

@@ -8,14 +8,16 @@
 //
 // The scalar is a broadcast load from K or V as they lie in memory, of 16-bit types from a copy of the tile that is
 // widened once for all chunks (one conversion a vector and tile in place of one an element and chunk); accumulators are
-// iter_args, so they stay in registers. The loop over chunks is inside the loop over blocks: a block of keys, or of
-// value columns, is read from the nearest cache for all chunks but the first.
+// iter_args, so they stay in registers. The loop over blocks is inside the loop over chunks: what a chunk has of
+// queries, weights or accumulators lies in one piece and stays in the nearest cache, the keys and values of the tile in
+// the next.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Lanes.h"
 #include "Loops.h"
 #include "Patterns.h"
+#include "TileAccess.h"
 #include "VectorMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,26 +28,43 @@ using namespace attn::flash;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Calls `block(b, first, count)` over [0, size) in blocks of blockRows and then single rows (one smaller block where
-/// the size is static).
-static void buildBlocks(ImplicitLocOpBuilder &b, Value size, int64_t blockRows,
-                        llvm::function_ref<void(ImplicitLocOpBuilder &, Value, int64_t)> block) {
-  auto blocks = [&](Value low, Value high, int64_t count) {
-    buildLoop(b, low, high, count, [&](ImplicitLocOpBuilder &b, Value first) { block(b, first, count); });
+/// Calls `block(b, indices)` for blocks of `count` indices from `low` to `high`. What is left over is one smaller block
+/// where the bounds are static. Elsewhere it is a whole one that repeats the last index: the same work again, to the
+/// same result.
+static void buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t count,
+                        llvm::function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value>)> block) {
+  auto indicesFrom = [](ImplicitLocOpBuilder &b, Value first, int64_t count) {
+    SmallVector<Value> indices;
+    for (int64_t k = 0; k < count; ++k)
+      indices.push_back(plus(b, first, constantIndex(b, k)));
+    return indices;
   };
-  Value zero = constantIndex(b, 0);
-  if (std::optional<int64_t> known = getConstantIntValue(size)) {
-    int64_t whole = *known / blockRows * blockRows;
-    if (whole)
-      blocks(zero, constantIndex(b, whole), blockRows);
-    if (whole < *known)
-      block(b, constantIndex(b, whole), *known - whole);
+  auto whole = [&](Value end) {
+    buildLoop(b, low, end, count,
+              [&](ImplicitLocOpBuilder &b, Value first) { block(b, indicesFrom(b, first, count)); });
+  };
+  std::optional<int64_t> from = getConstantIntValue(low), to = getConstantIntValue(high);
+  if (from && to) {
+    int64_t rest = std::max<int64_t>(*to - *from, 0) % count;
+    if (*to - *from >= count)
+      whole(constantIndex(b, *to - rest));
+    if (rest)
+      block(b, indicesFrom(b, constantIndex(b, *to - rest), rest));
     return;
   }
-  Value step = constantIndex(b, blockRows);
-  Value whole = arith::MulIOp::create(b, arith::DivUIOp::create(b, size, step), step);
-  blocks(zero, whole, blockRows);
-  blocks(whole, size, 1);
+  Value size = arith::MaxSIOp::create(b, arith::SubIOp::create(b, high, low), constantIndex(b, 0));
+  Value end = plus(b, low, arith::SubIOp::create(b, size, arith::RemUIOp::create(b, size, constantIndex(b, count))));
+  whole(end);
+  Value hasRest = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, end, high);
+  scf::IfOp::create(b, hasRest, [&](OpBuilder &nested, Location loc) {
+    ImplicitLocOpBuilder b(loc, nested);
+    Value last = arith::SubIOp::create(b, high, constantIndex(b, 1));
+    SmallVector<Value> indices = indicesFrom(b, end, count);
+    for (Value &index : indices)
+      index = arith::MinSIOp::create(b, index, last);
+    block(b, indices);
+    scf::YieldOp::create(b);
+  });
 }
 
 namespace {
@@ -173,57 +192,94 @@ FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value
       return failure();
     score = arith::SelectOp::create(b, *keep, score, splat(b, chunk, -kInfinity));
   }
-  vector::StoreOp::create(b, score, tile, ValueRange{k, lane});
+  storeLanes(b, score, tile, k, lane);
   return score;
 }
 
 namespace {
 
-/// Asks memory for rows of K or V while something else is read: one cache line for each step of a loop over headDim.
-struct RowPrefetch {
-  Value view, batch, head;
-  /// The first row.
-  Value row;
-
-  /// What step `d` of the loop asks for. Nothing where the size of a row is not known: it would take a division.
-  void build(ImplicitLocOpBuilder &b, Value d) const {
+/// Rows of K or V that memory is asked for while something else is worked on.
+class RowPrefetch {
+public:
+  RowPrefetch(Value view, Value batch, Value head, Value first) : view(view), prefix{batch, head}, first(first) {
     auto type = cast<MemRefType>(view.getType());
-    if (type.isDynamicDim(3) || type.getDimSize(3) == 0)
-      return;
     constexpr int64_t lineBits = 512;
-    int64_t perLine = lineBits / type.getElementTypeBitWidth();
-    Value lines = constantIndex(b, llvm::divideCeil(type.getDimSize(3), perLine));
-    Value last = arith::SubIOp::create(b, getDimension(b, view, 2), constantIndex(b, 1));
-    Value at = arith::MinSIOp::create(b, plus(b, row, arith::DivUIOp::create(b, d, lines)), last);
-    Value column = arith::MulIOp::create(b, arith::RemUIOp::create(b, d, lines), constantIndex(b, perLine));
-    // Into the second-level cache: the first one has no room for what is not used at once.
-    memref::PrefetchOp::create(b, view, ValueRange{batch, head, at, column}, /*isWrite=*/false, /*localityHint=*/2,
-                               /*isDataCache=*/true);
+    lineElements = lineBits / type.getElementTypeBitWidth();
+    lines = llvm::divideCeil(type.getDimSize(3), lineElements);
   }
+
+  /// One line for step `d` of a loop over headDim, row by row.
+  void buildStep(ImplicitLocOpBuilder &b, Value d) const {
+    Value perRow = constantIndex(b, lines);
+    buildLine(b, arith::DivUIOp::create(b, d, perRow), arith::RemUIOp::create(b, d, perRow));
+  }
+
+  /// Share number `share` of `shares` of the lines of `rows` rows, at once.
+  void buildShare(ImplicitLocOpBuilder &b, int64_t rows, Value share, int64_t shares) const {
+    int64_t count = llvm::divideCeil(lines, shares);
+    Value first = arith::MulIOp::create(b, share, constantIndex(b, count));
+    for (int64_t k = 0; k < count; ++k) {
+      Value line = plus(b, first, constantIndex(b, k));
+      if (count * shares > lines)
+        line = arith::MinSIOp::create(b, line, constantIndex(b, lines - 1));
+      for (int64_t row = 0; row < rows; ++row)
+        buildLine(b, constantIndex(b, row), line);
+    }
+  }
+
+private:
+  /// Into the second-level cache: the first one has no room for what is not used at once. No row behind the last one.
+  void buildLine(ImplicitLocOpBuilder &b, Value row, Value line) const {
+    Value last = arith::SubIOp::create(b, getDimension(b, view, 2), constantIndex(b, 1));
+    SmallVector<Value> indices(prefix);
+    indices.push_back(arith::MinSIOp::create(b, plus(b, first, row), last));
+    indices.push_back(arith::MulIOp::create(b, line, constantIndex(b, lineElements)));
+    memref::PrefetchOp::create(b, view, indices, /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+  }
+
+  Value view;
+  SmallVector<Value> prefix;
+  Value first;
+  int64_t lineElements, lines;
 };
 
 struct Scores : OpConversionPattern<ScoresOp> {
   Scores(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
       : OpConversionPattern(converter, context), lowering(lowering) {}
 
+  /// What to ask memory for while `count` keys from `first` of the tile are worked on: keys that come `ahead` of them,
+  /// and their values, which are needed next. Nothing where the size of a row is not known, or zero.
+  SmallVector<RowPrefetch> prefetches(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, Value first,
+                                      int64_t ahead) const {
+    Value values = lowering.valuesToPrefetch.lookup(op);
+    auto isKnown = [](Value view) { return cast<MemRefType>(view.getType()).getDimSize(3) > 0; };
+    if (!values || !isKnown(values) || !isKnown(adaptor.getKey()))
+      return {};
+    first = plus(b, adaptor.getJ0(), first);
+    return {{adaptor.getKey(), adaptor.getB(), adaptor.getHk(), plus(b, first, constantIndex(b, ahead))},
+            {values, adaptor.getB(), adaptor.getHk(), first}};
+  }
+
   /// Dot products of some keys of the tile with the chunk of queries from `lane`.
-  static SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, OpAdaptor adaptor, const KvTile &tile, VectorType chunk,
-                                      Value lane, ArrayRef<Value> inTile, Value valuesToPrefetch) {
-    SmallVector<Value> zeros(inTile.size(), splat(b, chunk, 0));
-    SmallVector<Value> keys = llvm::map_to_vector(inTile, [&](Value k) { return tile.row(b, k); });
-    SmallVector<RowPrefetch> prefetches;
-    if (valuesToPrefetch) {
-      Value first = plus(b, adaptor.getJ0(), inTile.front());
-      // Two blocks ahead: one is on its way when it is asked for.
-      Value next = plus(b, first, constantIndex(b, 2 * inTile.size()));
-      prefetches.push_back({adaptor.getKey(), adaptor.getB(), adaptor.getHk(), next});
-      prefetches.push_back({valuesToPrefetch, adaptor.getB(), adaptor.getHk(), first});
+  SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, const KvTile &tile,
+                               VectorType chunk, Value lane, Value first, ArrayRef<Value> keys) const {
+    int64_t count = keys.size(), chunks = cast<MemRefType>(adaptor.getQuery().getType()).getDimSize(0);
+    SmallVector<RowPrefetch> ahead;
+    if (chunks > 1) {
+      // Enough work for each line: all of them in time for the next product and the next tile, a share in each chunk.
+      Value share = arith::DivUIOp::create(b, lane, constantIndex(b, chunk.getDimSize(0)));
+      for (const RowPrefetch &rows : prefetches(b, op, adaptor, first, op.getScores().getType().getKeys()))
+        rows.buildShare(b, count, share, chunks);
+    } else {
+      // Bound by memory: a line each step, two blocks ahead, since one is on its way when it is asked for.
+      ahead = prefetches(b, op, adaptor, first, 2 * count);
     }
-    return buildCarryingLoop(b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 0), 1, zeros,
+    SmallVector<Value> zeros(count, splat(b, chunk, 0));
+    return buildCarryingLoop(b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 1), 1, zeros,
                              [&](ImplicitLocOpBuilder &b, Value d, ValueRange dots) {
-                               for (const RowPrefetch &prefetch : prefetches)
-                                 prefetch.build(b, d);
-                               Value query = vector::LoadOp::create(b, chunk, adaptor.getQuery(), ValueRange{d, lane});
+                               for (const RowPrefetch &rows : ahead)
+                                 rows.buildStep(b, d);
+                               Value query = loadLanes(b, chunk, adaptor.getQuery(), d, lane);
                                SmallVector<Value> next;
                                for (auto [key, dot] : llvm::zip(keys, dots)) {
                                  Value element = tile.broadcast(b, chunk, key, d);
@@ -233,17 +289,13 @@ struct Scores : OpConversionPattern<ScoresOp> {
                              });
   }
 
-  /// Scores of `count` keys from `first` with one chunk; folds them into the chunk's maximum.
-  LogicalResult buildChunk(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, const KvTile &tile,
-                           ScoreEpilogue &epilogue, Value rowMax, VectorType chunk, Value lane, Value first,
-                           int64_t count) const {
-    SmallVector<Value> inTile;
-    for (int64_t k = 0; k < count; ++k)
-      inTile.push_back(plus(b, first, constantIndex(b, k)));
-    epilogue.startChunk(b, lane);
+  /// Scores of some keys of the tile with one chunk; folds them into the chunk's maximum.
+  LogicalResult buildBlock(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, const KvTile &tile,
+                           ScoreEpilogue &epilogue, Value rowMax, VectorType chunk, Value lane,
+                           ArrayRef<Value> inTile) const {
     Value max = vector::LoadOp::create(b, chunk, rowMax, lane);
-    for (auto [dot, k] :
-         llvm::zip(buildDots(b, adaptor, tile, chunk, lane, inTile, lowering.valuesToPrefetch.lookup(op)), inTile)) {
+    SmallVector<Value> keys = llvm::map_to_vector(inTile, [&](Value k) { return tile.row(b, k); });
+    for (auto [dot, k] : llvm::zip(buildDots(b, op, adaptor, tile, chunk, lane, inTile.front(), keys), inTile)) {
       FailureOr<Value> score = epilogue.finish(b, dot, k, lane);
       if (failed(score))
         return failure();
@@ -253,20 +305,17 @@ struct Scores : OpConversionPattern<ScoresOp> {
     return success();
   }
 
-  /// body(b), under the condition that the chunk keeps one of `count` keys from `first` where that is in question.
-  static void buildWhereLive(ImplicitLocOpBuilder &b, Value ranges, VectorType chunk, Value lane, Value first,
-                             int64_t count, llvm::function_ref<void(ImplicitLocOpBuilder &)> body) {
+  /// The keys of the tile that a chunk computes, from and to: whole blocks around those that its rows may keep.
+  std::pair<Value, Value> keysOf(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, VectorType chunk,
+                                 Value lane) const {
+    Value ranges = lowering.chunkKeys.lookup(op);
+    ChunkKeys keys = loadChunkKeys(b, ranges, chunk.getDimSize(0), lane, adaptor.getKeys());
     if (!ranges)
-      return body(b);
-    ChunkKeys live = loadChunkKeys(b, ranges, chunk.getDimSize(0), lane, Value());
-    auto less = [&](Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y); };
-    Value isLive =
-        arith::AndIOp::create(b, less(first, live.end), less(live.first, plus(b, first, constantIndex(b, count))));
-    scf::IfOp::create(b, isLive, [&](OpBuilder &nested, Location loc) {
-      ImplicitLocOpBuilder b(loc, nested);
-      body(b);
-      scf::YieldOp::create(b);
-    });
+      return {keys.first, keys.end};
+    Value count = constantIndex(b, lowering.blockRowsOf(chunk));
+    Value first = arith::SubIOp::create(b, keys.first, arith::RemUIOp::create(b, keys.first, count));
+    Value end = arith::MulIOp::create(b, arith::CeilDivUIOp::create(b, keys.end, count), count);
+    return {first, arith::MinSIOp::create(b, end, adaptor.getKeys())};
   }
 
   LogicalResult matchAndRewrite(ScoresOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -275,25 +324,22 @@ struct Scores : OpConversionPattern<ScoresOp> {
     MemRefType rows = convert(op.getRowMax().getType());
     Value tile = createScratch(b, convert(op.getScores().getType()), {}), rowMax = createScratch(b, rows, {});
     VectorType chunk = chunkType(lowering, rows);
-    ScoreEpilogue epilogue(op, adaptor, tile, chunk, lowering.scaleAfter.lookup(op));
-    Value zero = constantIndex(b, 0);
-    buildLoop(b, zero, constantIndex(b, rows.getDimSize(0)), chunk.getDimSize(0),
-              [&](ImplicitLocOpBuilder &b, Value lane) {
-                vector::StoreOp::create(b, splat(b, chunk, -kInfinity), rowMax, lane);
-              });
-    LogicalResult result = success();
+    ScoreEpilogue epilogue(op, adaptor, tile, chunk, lowering.scoreScale.lookup(op));
     KvTile kvTile(b, adaptor.getKey(), {adaptor.getB(), adaptor.getHk()}, adaptor.getJ0(), adaptor.getKeys(),
                   op.getScores().getType().getKeys(), chunk.getElementType());
-    buildBlocks(b, adaptor.getKeys(), lowering.blockRowsOf(chunk),
-                [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
-                  buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
-                    auto build = [&](ImplicitLocOpBuilder &b) {
-                      if (succeeded(result))
-                        result = buildChunk(b, op, adaptor, kvTile, epilogue, rowMax, chunk, lane, first, count);
-                    };
-                    buildWhereLive(b, lowering.chunkKeys.lookup(op), chunk, lane, first, count, build);
-                  });
-                });
+    Value lowest = splat(b, chunk, -kInfinity), zero = constantIndex(b, 0);
+    // Chunks without a row have no scores, and a maximum nonetheless.
+    buildLoop(b, zero, constantIndex(b, rows.getDimSize(0)), chunk.getDimSize(0),
+              [&](ImplicitLocOpBuilder &b, Value lane) { vector::StoreOp::create(b, lowest, rowMax, lane); });
+    LogicalResult result = success();
+    buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
+      epilogue.startChunk(b, lane);
+      auto [first, end] = keysOf(b, op, adaptor, chunk, lane);
+      buildBlocks(b, first, end, lowering.blockRowsOf(chunk), [&](ImplicitLocOpBuilder &b, ArrayRef<Value> inTile) {
+        if (succeeded(result))
+          result = buildBlock(b, op, adaptor, kvTile, epilogue, rowMax, chunk, lane, inTile);
+      });
+    });
     if (failed(result))
       return failure();
     rewriter.replaceOp(op, {tile, rowMax});
@@ -308,17 +354,16 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
       : OpConversionPattern(converter, context), lowering(lowering) {}
 
   /// acc * rescale + weights * value for some `columns` of the value and one chunk.
-  void buildChunk(ImplicitLocOpBuilder &b, AccumulateOp op, OpAdaptor adaptor, const KvTile &tile, VectorType chunk,
+  void buildBlock(ImplicitLocOpBuilder &b, AccumulateOp op, OpAdaptor adaptor, const KvTile &tile, VectorType chunk,
                   Value lane, ArrayRef<Value> columns) const {
     ChunkKeys keys = loadChunkKeys(b, lowering.chunkKeys.lookup(op), chunk.getDimSize(0), lane, adaptor.getKeys());
     Value rescale = vector::LoadOp::create(b, chunk, adaptor.getRescale(), lane);
     SmallVector<Value> start;
     for (Value e : columns)
-      start.push_back(
-          arith::MulFOp::create(b, vector::LoadOp::create(b, chunk, adaptor.getAcc(), ValueRange{e, lane}), rescale));
+      start.push_back(arith::MulFOp::create(b, loadLanes(b, chunk, adaptor.getAcc(), e, lane), rescale));
     SmallVector<Value> sums =
         buildCarryingLoop(b, keys.first, keys.end, 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
-          Value weight = vector::LoadOp::create(b, chunk, adaptor.getWeights(), ValueRange{k, lane});
+          Value weight = loadLanes(b, chunk, adaptor.getWeights(), k, lane);
           Value row = tile.row(b, k);
           SmallVector<Value> next;
           for (auto [e, sum] : llvm::zip(columns, sums)) {
@@ -328,7 +373,7 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
           return next;
         });
     for (auto [e, sum] : llvm::zip(columns, sums))
-      vector::StoreOp::create(b, sum, adaptor.getAcc(), ValueRange{e, lane});
+      storeLanes(b, sum, adaptor.getAcc(), e, lane);
   }
 
   LogicalResult matchAndRewrite(AccumulateOp op, OpAdaptor adaptor,
@@ -336,15 +381,13 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     auto rows = cast<MemRefType>(adaptor.getRescale().getType());
     VectorType chunk = chunkType(lowering, rows);
-    Value size = getDimension(b, adaptor.getAcc(), 0);
+    Value zero = constantIndex(b, 0), size = getDimension(b, adaptor.getAcc(), 1);
     KvTile tile(b, adaptor.getValue(), {adaptor.getB(), adaptor.getHk()}, adaptor.getJ0(), adaptor.getKeys(),
                 op.getWeights().getType().getKeys(), chunk.getElementType());
-    buildBlocks(b, size, lowering.blockRowsOf(chunk), [&](ImplicitLocOpBuilder &b, Value first, int64_t count) {
-      SmallVector<Value> columns;
-      for (int64_t k = 0; k < count; ++k)
-        columns.push_back(plus(b, first, constantIndex(b, k)));
-      buildLoop(b, constantIndex(b, 0), adaptor.getRows(), chunk.getDimSize(0),
-                [&](ImplicitLocOpBuilder &b, Value lane) { buildChunk(b, op, adaptor, tile, chunk, lane, columns); });
+    buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
+      buildBlocks(b, zero, size, lowering.blockRowsOf(chunk), [&](ImplicitLocOpBuilder &b, ArrayRef<Value> columns) {
+        buildBlock(b, op, adaptor, tile, chunk, lane, columns);
+      });
     });
     rewriter.replaceOp(op, adaptor.getAcc());
     return success();

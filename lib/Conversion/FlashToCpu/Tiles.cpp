@@ -4,6 +4,7 @@
 #include "Lanes.h"
 #include "Loops.h"
 #include "Patterns.h"
+#include "TileAccess.h"
 #include "VectorMath.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,25 +15,6 @@ using namespace attn;
 using namespace attn::flash;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// A float (or a vector of them) in another precision.
-static Value convertFloat(ImplicitLocOpBuilder &b, Value value, Type to) {
-  unsigned from = value.getType().getIntOrFloatBitWidth();
-  if (value.getType() == to)
-    return value;
-  if (from < to.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, to, value);
-  return arith::TruncFOp::create(b, to, value);
-}
-
-/// A chunk of a row of a tile: type.size lanes from `lane`.
-static Value loadRow(ImplicitLocOpBuilder &b, VectorType type, Value tile, Value row, Value lane) {
-  return vector::LoadOp::create(b, type, tile, ValueRange{row, lane});
-}
-
-static void storeRow(ImplicitLocOpBuilder &b, Value vector, Value tile, Value row, Value lane) {
-  vector::StoreOp::create(b, vector, tile, ValueRange{row, lane});
-}
 
 /// A chunk of a rows value.
 static Value loadRows(ImplicitLocOpBuilder &b, VectorType type, Value rows, Value lane) {
@@ -63,14 +45,16 @@ template <typename Adaptor> static TileRows rowsOf(Adaptor adaptor) {
   return {adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(adaptor.getGroup())};
 }
 
-/// dest[batch, h(r), i(r), at] = tile[row][r] for r < rows.
-static void scatterRow(ImplicitLocOpBuilder &b, Value tile, Value row, Value dest, Value batch, const TileRows &rows,
-                       Value at) {
-  Type element = cast<MemRefType>(dest.getType()).getElementType();
-  buildLoop(b, constantIndex(b, 0), rows.rows, 1, [&](ImplicitLocOpBuilder &b, Value r) {
-    Value value = convertFloat(b, memref::LoadOp::create(b, tile, ValueRange{row, r}), element);
-    memref::StoreOp::create(b, value, dest, ValueRange{batch, rows.head(b, r), rows.query(b, r), at});
-  });
+/// Makes a tile zero.
+static void fillTile(ImplicitLocOpBuilder &b, Value tile, int64_t rows) {
+  auto type = cast<MemRefType>(tile.getType());
+  auto chunk = VectorType::get({type.getDimSize(2)}, type.getElementType());
+  buildLoop(
+      b, constantIndex(b, 0), constantIndex(b, rows), type.getDimSize(2), [&](ImplicitLocOpBuilder &b, Value lane) {
+        buildLoop(b, constantIndex(b, 0), getDimension(b, tile, 1), 1, [&](ImplicitLocOpBuilder &b, Value column) {
+          storeLanes(b, splat(b, chunk, 0), tile, column, lane);
+        });
+      });
 }
 
 namespace {
@@ -107,6 +91,12 @@ template <typename OpTy> struct TilePattern : OpConversionPattern<OpTy> {
     forChunks(b, chunk, constantIndex(b, tileRows.getDimSize(0)), body);
   }
 
+  /// A weight before it is divided by the sum.
+  Value weightOf(ImplicitLocOpBuilder &b, Value score, Value max) const {
+    Value difference = arith::SubFOp::create(b, score, max);
+    return lowering.isBase2 ? vectorExp2(b, difference) : vectorExp(b, difference);
+  }
+
   const CpuLowering &lowering;
 };
 
@@ -114,29 +104,17 @@ struct LoadQuery : TilePattern<LoadQueryOp> {
   using TilePattern::TilePattern;
   SmallVector<Value> lower(ImplicitLocOpBuilder &b, LoadQueryOp op, OpAdaptor adaptor) const override {
     MemRefType type = convert(op.getType());
-    auto headDim = [&](ImplicitLocOpBuilder &b) { return getDimension(b, adaptor.getSource(), 3); };
-    Value tile = createScratch(b, type, headDim), zero = constantIndex(b, 0), size = headDim(b);
-    auto row = VectorType::get({type.getDimSize(1)}, type.getElementType());
+    Value tile =
+        createScratch(b, type, [&](ImplicitLocOpBuilder &b) { return getDimension(b, adaptor.getSource(), 3); });
     // Rows that do not exist are zero lanes: the products need no masks.
-    Value isPartial =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, adaptor.getRows(), constantIndex(b, type.getDimSize(1)));
+    int64_t tileRows = op.getType().getRows();
+    Value isPartial = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, adaptor.getRows(), constantIndex(b, tileRows));
     scf::IfOp::create(b, isPartial, [&](OpBuilder &nested, Location loc) {
       ImplicitLocOpBuilder b(loc, nested);
-      buildLoop(b, zero, size, 1,
-                [&](ImplicitLocOpBuilder &b, Value d) { storeRow(b, splat(b, row, 0), tile, d, constantIndex(b, 0)); });
+      fillTile(b, tile, tileRows);
       scf::YieldOp::create(b);
     });
-    buildLoop(b, zero, adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
-      TileRows rows = rowsOf(adaptor);
-      Value h = rows.head(b, r), i = rows.query(b, r);
-      buildLoop(b, zero, size, 1, [&](ImplicitLocOpBuilder &b, Value d) {
-        Value element = memref::LoadOp::create(b, adaptor.getSource(), ValueRange{adaptor.getB(), h, i, d});
-        Value wide = convertFloat(b, element, type.getElementType());
-        if (adaptor.getScale())
-          wide = arith::MulFOp::create(b, wide, adaptor.getScale());
-        memref::StoreOp::create(b, wide, tile, ValueRange{d, r});
-      });
-    });
+    copyToTile(b, adaptor.getSource(), adaptor.getB(), rowsOf(adaptor), lowering.queryScale.lookup(op), tile);
     return {tile};
   }
 };
@@ -158,10 +136,7 @@ struct Init : TilePattern<InitOp> {
       storeRows(b, first, max, lane);
       storeRows(b, count, sum, lane);
     });
-    buildLoop(b, constantIndex(b, 0), getDimension(b, acc, 0), 1, [&](ImplicitLocOpBuilder &b, Value e) {
-      forAllChunks(b, chunk, rows,
-                   [&](ImplicitLocOpBuilder &b, Value lane) { storeRow(b, splat(b, chunk, 0), acc, e, lane); });
-    });
+    fillTile(b, acc, rows.getDimSize(0));
     return {max, sum, acc};
   }
 };
@@ -175,7 +150,7 @@ struct UpdateMax : TilePattern<UpdateMaxOp> {
     forAllChunks(b, chunk, rows, [&](ImplicitLocOpBuilder &b, Value lane) {
       Value old = loadRows(b, chunk, adaptor.getOld(), lane);
       Value max = vectorMax(b, old, loadRows(b, chunk, adaptor.getTileMax(), lane));
-      storeRows(b, vectorExp(b, arith::SubFOp::create(b, old, finiteMax(b, max))), rescale, lane);
+      storeRows(b, weightOf(b, old, finiteMax(b, max)), rescale, lane);
       storeRows(b, max, adaptor.getOld(), lane);
     });
     return {adaptor.getOld(), rescale};
@@ -194,9 +169,9 @@ struct Weights : TilePattern<WeightsOp> {
       ChunkKeys keys = loadChunkKeys(b, lowering.chunkKeys.lookup(op), chunk.getDimSize(0), lane, adaptor.getKeys());
       Value sum = buildCarryingLoop(b, keys.first, keys.end, 1, start,
                                     [&](ImplicitLocOpBuilder &b, Value k, ValueRange carried) -> SmallVector<Value> {
-                                      Value score = loadRow(b, chunk, tile, k, lane);
-                                      Value weight = vectorExp(b, arith::SubFOp::create(b, score, max));
-                                      storeRow(b, weight, tile, k, lane);
+                                      Value score = loadLanes(b, chunk, tile, k, lane);
+                                      Value weight = weightOf(b, score, max);
+                                      storeLanes(b, weight, tile, k, lane);
                                       return {arith::AddFOp::create(b, carried[0], weight)};
                                     })[0];
       storeRows(b, sum, adaptor.getSum(), lane);
@@ -208,15 +183,15 @@ struct Weights : TilePattern<WeightsOp> {
 struct Store : TilePattern<StoreOp> {
   using TilePattern::TilePattern;
   SmallVector<Value> lower(ImplicitLocOpBuilder &b, StoreOp op, OpAdaptor adaptor) const override {
-    Value acc = adaptor.getAcc();
+    Value acc = adaptor.getAcc(), size = getDimension(b, acc, 1);
     VectorType chunk = chunkOf(op.getSum());
-    buildLoop(b, constantIndex(b, 0), getDimension(b, acc, 0), 1, [&](ImplicitLocOpBuilder &b, Value e) {
-      forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
-        Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
-        storeRow(b, normalise(b, loadRow(b, chunk, acc, e, lane), sum), acc, e, lane);
+    forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
+      Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
+      buildLoop(b, constantIndex(b, 0), size, 1, [&](ImplicitLocOpBuilder &b, Value e) {
+        storeLanes(b, normalise(b, loadLanes(b, chunk, acc, e, lane), sum), acc, e, lane);
       });
-      scatterRow(b, acc, e, adaptor.getDest(), adaptor.getB(), rowsOf(adaptor), e);
     });
+    copyFromTile(b, acc, size, adaptor.getDest(), adaptor.getB(), rowsOf(adaptor), Value());
     return {};
   }
 };
@@ -228,7 +203,10 @@ struct StoreLse : TilePattern<StoreLseOp> {
     Value line = createScratch(b, convert(op.getMax().getType()), {});
     forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
       Value log = math::LogOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane));
-      storeRows(b, arith::AddFOp::create(b, loadRows(b, chunk, adaptor.getMax(), lane), log), line, lane);
+      Value max = loadRows(b, chunk, adaptor.getMax(), lane);
+      if (lowering.isBase2)
+        max = arith::MulFOp::create(b, max, splat(b, chunk, 1 / kLog2E));
+      storeRows(b, arith::AddFOp::create(b, max, log), line, lane);
     });
     buildLoop(b, constantIndex(b, 0), adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
       Value value = memref::LoadOp::create(b, line, r);
@@ -243,35 +221,27 @@ struct StoreLse : TilePattern<StoreLseOp> {
 struct StoreWeights : TilePattern<StoreWeightsOp> {
   using TilePattern::TilePattern;
 
-  /// scores[k] becomes the final weights of one key, over all chunks.
-  static void finishKey(ImplicitLocOpBuilder &b, OpAdaptor adaptor, VectorType chunk, Value k) {
-    forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
-      Value score = loadRow(b, chunk, adaptor.getScores(), k, lane);
-      Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
-      Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
-      Value weight = normalise(b, vectorExp(b, arith::SubFOp::create(b, score, max)), sum);
-      // A dropped key weighs 0 in a NaN row too.
-      weight = arith::SelectOp::create(b, isEqual(b, score, -kInfinity), splat(b, chunk, 0), weight);
-      storeRow(b, weight, adaptor.getScores(), k, lane);
-    });
+  /// The final weight of a score.
+  Value finalWeight(ImplicitLocOpBuilder &b, Value score, Value max, Value sum) const {
+    Value weight = normalise(b, weightOf(b, score, max), sum);
+    // A dropped key weighs 0 in a NaN row too.
+    return arith::SelectOp::create(b, isEqual(b, score, -kInfinity), splat(b, score.getType(), 0), weight);
   }
 
   SmallVector<Value> lower(ImplicitLocOpBuilder &b, StoreWeightsOp op, OpAdaptor adaptor) const override {
     VectorType chunk = chunkOf(op.getMax());
-    auto scatter = [&](ImplicitLocOpBuilder &b, Value k) {
-      scatterRow(b, adaptor.getScores(), k, adaptor.getDest(), adaptor.getB(), rowsOf(adaptor),
-                 plus(b, adaptor.getJ0(), k));
-    };
-    buildLoop(b, constantIndex(b, 0), adaptor.getKeys(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
-      finishKey(b, adaptor, chunk, k);
-      scatter(b, k);
-    });
-    buildLoop(b, adaptor.getKeys(), adaptor.getZeros(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
-      forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
-        storeRow(b, splat(b, chunk, 0), adaptor.getScores(), k, lane);
+    Value tile = adaptor.getScores();
+    forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
+      Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
+      Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
+      buildLoop(b, constantIndex(b, 0), adaptor.getKeys(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
+        storeLanes(b, finalWeight(b, loadLanes(b, chunk, tile, k, lane), max, sum), tile, k, lane);
       });
-      scatter(b, k);
+      buildLoop(b, adaptor.getKeys(), adaptor.getZeros(), 1,
+                [&](ImplicitLocOpBuilder &b, Value k) { storeLanes(b, splat(b, chunk, 0), tile, k, lane); });
     });
+    Value written = arith::MaxSIOp::create(b, adaptor.getKeys(), adaptor.getZeros());
+    copyFromTile(b, tile, written, adaptor.getDest(), adaptor.getB(), rowsOf(adaptor), adaptor.getJ0());
     return {};
   }
 };

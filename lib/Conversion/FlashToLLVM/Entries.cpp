@@ -63,7 +63,7 @@ static LogicalResult createEntry(LLVM::LLVMFuncOp function, FunctionType type, c
 LogicalResult attn::createEntries(ModuleOp module, ArrayRef<EntryFunction> functions,
                                   const LLVMTypeConverter &converter) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (!function.isExternal())
+    if (!function.isExternal() && function.getVisibility_() == LLVM::Visibility::Default)
       function.setLinkage(LLVM::Linkage::Internal);
   for (const EntryFunction &function : functions)
     if (failed(createEntry(module.lookupSymbol<LLVM::LLVMFuncOp>(function.name), function.type, converter)))

@@ -123,8 +123,9 @@ static LLVM::LLVMFuncOp createCallback(flash::ParallelForOp op, LLVM::LLVMStruct
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   auto callbackType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
                                                   {pointer, b.getI64Type(), b.getI64Type(), pointer});
-  auto callback = LLVM::LLVMFuncOp::create(b, uniqueName(module, op.getBody() + "_callback"), callbackType,
-                                           LLVM::Linkage::Internal);
+  auto callback = LLVM::LLVMFuncOp::create(b, uniqueName(module, op.getBody() + "_callback"), callbackType);
+  // Not internal: LLVM's plugin for perf leaves out local symbols.
+  callback.setVisibility_(LLVM::Visibility::Hidden);
   Block *entry = callback.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   Value context = entry->getArgument(0);

@@ -11,25 +11,35 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
   %c32 = arith.constant 32 : index
   %c64 = arith.constant 64 : index
   %scale = arith.constant 0.5 : f32
+  // CHECK-DAG: %[[SCALE:.+]] = arith.constant dense<0.72134751> : vector<8xf32>
   // CHECK-DAG: %[[C2:.+]] = arith.constant 2 : index
   // CHECK-DAG: %[[C16:.+]] = arith.constant 16 : index
   // CHECK: scf.forall
   scf.forall (%t) in (2) {
     // Allocations are at the top of the parallel body: flash-outline-parallel makes them per-thread scratch.
-    // CHECK-DAG: memref.alloc() {alignment = 64 : i64} : memref<64x32xf32>
-    // CHECK-DAG: %[[QT:.+]] = memref.alloc() {alignment = 64 : i64} : memref<8x32xf32>
-    // CHECK-DAG: %[[ACC:.+]] = memref.alloc() {alignment = 64 : i64} : memref<4x32xf32>
-    // A constant scale of magnitude up to 1 is multiplied into the query as it is packed.
-    // CHECK: %[[E:.+]] = memref.load %[[Q]]
-    // CHECK: %[[SE:.+]] = arith.mulf %[[E]], %{{.+}} : f32
-    // CHECK: memref.store %[[SE]], %[[QT]]
+    // A tile has one piece of memory for each chunk of 16 queries.
+    // CHECK-DAG: memref.alloc() {alignment = 64 : i64} : memref<2x64x16xf32>
+    // CHECK-DAG: %[[QT:.+]] = memref.alloc() {alignment = 64 : i64} : memref<2x8x16xf32>
+    // CHECK-DAG: %[[ACC:.+]] = memref.alloc() {alignment = 64 : i64} : memref<2x4x16xf32>
+    // Blocks of 8 queries and columns are turned in registers. A constant scale of magnitude up to 1 is multiplied into
+    // the query on the way, and log2(e).
+    // CHECK: scf.for %[[R:.+]] = %{{.+}} to %{{.+}} step %{{.+}} {
+    // CHECK: %[[E:.+]] = vector.load %[[Q]][%{{.+}}, %{{.+}}, %[[R]], %{{.+}}] : memref<1x1x32x8xf32>, vector<8xf32>
+    // CHECK: arith.mulf %[[E]], %[[SCALE]] : vector<8xf32>
+    // CHECK-COUNT-24: vector.shuffle
+    // CHECK-NOT: vector.shuffle
+    // CHECK-COUNT-8: vector.store %{{.+}}, %[[QT]][
     %qt = flash.load_query %q[%c0, %c0, %c0] rows %c32 scale %scale : f32 : memref<1x1x32x8xf32> -> !flash.query<32 x 8, f32>
     %m0, %l0, %a0 = flash.init : !flash.rows<32, f32>, !flash.rows<32, f32>, !flash.acc<32 x 4, f32>
     // Dot products: 2 keys at a time, 16 of the 32 queries in each chunk, the head dimension is the reduction.
-    // CHECK: scf.for %[[KEY:.+]] = %{{.+}} to %{{.+}} step %[[C2]] {
     // CHECK: scf.for %[[LANE:.+]] = %{{.+}} to %{{.+}} step %[[C16]] {
+    // CHECK: scf.for %[[KEY:.+]] = %{{.+}} to %{{.+}} step %[[C2]] {
+    // CHECK: %[[CHUNK:.+]] = arith.divui %[[LANE]], %[[C16]]
+    // The next tile's keys and this one's values are on their way meanwhile.
+    // CHECK: memref.prefetch %[[K]]
+    // CHECK: memref.prefetch %[[V]]
     // CHECK: %{{.+}}:2 = scf.for %[[D:.+]] = %{{.+}} to %{{.+}} step %{{.+}} iter_args(%[[S0:.+]] = %{{.+}}, %[[S1:.+]] = %{{.+}}) -> (vector<16xf32>, vector<16xf32>) {
-    // CHECK: %[[QV:.+]] = vector.load %[[QT]][%[[D]], %[[LANE]]] : memref<8x32xf32>, vector<16xf32>
+    // CHECK: %[[QV:.+]] = vector.load %[[QT]][%[[CHUNK]], %[[D]], %{{.+}}] : memref<2x8x16xf32>, vector<16xf32>
     // CHECK: %[[K0:.+]] = memref.load %[[K]][%{{.+}}, %{{.+}}, %[[KEY]], %[[D]]]
     // CHECK: %[[B0:.+]] = vector.broadcast %[[K0]]
     // CHECK: %[[F0:.+]] = vector.fma %[[B0]], %[[QV]], %[[S0]]
