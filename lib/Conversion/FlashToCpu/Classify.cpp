@@ -9,6 +9,7 @@
 #include "Lanes.h"
 #include "Loops.h"
 #include "Patterns.h"
+#include "RegionPlan.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -27,14 +28,18 @@ struct ClassifyTile : OpConversionPattern<ClassifyTileOp> {
     int64_t lanes = std::min<int64_t>(lowering.lanes, op.getTileRows());
     // Lanes behind the last row repeat it, so that they change neither answer.
     Value queries = TileRows{adaptor.getH(), adaptor.getI0(), adaptor.getRows(), 1}.laneQueries(b, lanes, lane);
-    RegionRanges ranges = rangesOfTiledRegion(op.getMaskRegion());
-    FailureOr<Value> keep =
-        LaneCloner(b, lanes, ranges)
-            .clone(op.getMaskRegion(), {adaptor.getB(), adaptor.getH(), queries, plus(b, adaptor.getJ0(), key)});
-    if (failed(keep))
+    Region &region = op.getMaskRegion();
+    RegionRanges ranges = rangesOfTiledRegion(region);
+    IRMapping map;
+    map.map(region.getArguments(),
+            ArrayRef<Value>{adaptor.getB(), adaptor.getH(), queries, plus(b, adaptor.getJ0(), key)});
+    LaneCloner cloner(b, lanes, ranges, map);
+    Value yielded = region.front().getTerminator()->getOperand(0);
+    if (failed(cloner.clone(sliceOf(region, yielded))))
       return failure();
-    Value any = vector::ReductionOp::create(b, vector::CombiningKind::OR, *keep);
-    Value all = vector::ReductionOp::create(b, vector::CombiningKind::AND, *keep);
+    Value keep = cloner.laned(yielded);
+    Value any = vector::ReductionOp::create(b, vector::CombiningKind::OR, keep);
+    Value all = vector::ReductionOp::create(b, vector::CombiningKind::AND, keep);
     return SmallVector<Value>{arith::OrIOp::create(b, state[0], any), arith::AndIOp::create(b, state[1], all)};
   }
 

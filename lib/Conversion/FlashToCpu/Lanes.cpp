@@ -193,10 +193,9 @@ LogicalResult LaneCloner::cloneOp(Operation &op) {
   return success();
 }
 
-FailureOr<Value> LaneCloner::clone(Region &region, ValueRange arguments) {
-  map.map(region.getArguments(), arguments);
-  for (Operation &op : region.front().without_terminator())
-    if (failed(cloneOp(op)))
+LogicalResult LaneCloner::clone(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops)
+    if (failed(cloneOp(*op)))
       return failure();
-  return widen(region.front().getTerminator()->getOperand(0), 64);
+  return success();
 }

@@ -28,16 +28,19 @@ struct TileRows {
 /// Ranges of the arguments (..., b, h, i, j) of a region at the tiled level.
 RegionRanges rangesOfTiledRegion(mlir::Region &region);
 
-/// Clones a scalar region over `lanes` lanes. What does not depend on a lane stays scalar; the rest becomes
+/// Clones ops of a scalar region over `lanes` lanes. What does not depend on a lane stays scalar; the rest becomes
 /// vector<lanes>. Index lanes are i32 where the ranges prove that 32 bits hold them, i64 elsewhere.
 class LaneCloner {
 public:
-  LaneCloner(mlir::ImplicitLocOpBuilder &builder, int64_t lanes, RegionRanges &ranges)
-      : b(builder), lanes(lanes), ranges(ranges) {}
+  /// `map` holds what the ops' operands are here (scalars, or vectors of `lanes`), and gets their results.
+  LaneCloner(mlir::ImplicitLocOpBuilder &builder, int64_t lanes, RegionRanges &ranges, mlir::IRMapping &map)
+      : b(builder), lanes(lanes), ranges(ranges), map(map) {}
 
-  /// Clones the one block of `region` at the builder's insertion point, its arguments bound to `arguments` (scalars, or
-  /// vectors of `lanes`). Returns the yielded value as a vector, or failure after a diagnostic.
-  mlir::FailureOr<mlir::Value> clone(mlir::Region &region, mlir::ValueRange arguments);
+  /// Clones ops, in their order, at the builder's insertion point. Failure after a diagnostic.
+  mlir::LogicalResult clone(llvm::ArrayRef<mlir::Operation *> ops);
+
+  /// A value of the region as a vector.
+  mlir::Value laned(mlir::Value value) { return widen(value, 64); }
 
 private:
   bool isLaned(mlir::Value value);
@@ -54,7 +57,7 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   int64_t lanes;
   RegionRanges &ranges;
-  mlir::IRMapping map;
+  mlir::IRMapping &map;
 };
 
 } // namespace attn

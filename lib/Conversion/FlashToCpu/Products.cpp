@@ -14,9 +14,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lanes.h"
 #include "Loops.h"
 #include "Patterns.h"
+#include "ScoreEpilogue.h"
 #include "TileAccess.h"
 #include "VectorMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -28,9 +28,9 @@ using namespace attn::flash;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Calls `block(b, indices)` for blocks of `count` indices from `low` to `high`. What is left over is one smaller block
-/// where the bounds are static. Elsewhere it is a whole one that repeats the last index: the same work again, to the
-/// same result.
+/// Calls `block(b, indices)` for blocks of `count` indices from `low` to `high`, which is no less. What is left over is
+/// one smaller block where the bounds are static. Elsewhere it is a whole one that repeats the last index: the same
+/// work again, to the same result.
 static void buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t count,
                         llvm::function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value>)> block) {
   auto indicesFrom = [](ImplicitLocOpBuilder &b, Value first, int64_t count) {
@@ -52,7 +52,7 @@ static void buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t 
       block(b, indicesFrom(b, constantIndex(b, *to - rest), rest));
     return;
   }
-  Value size = arith::MaxSIOp::create(b, arith::SubIOp::create(b, high, low), constantIndex(b, 0));
+  Value size = arith::SubIOp::create(b, high, low);
   Value end = plus(b, low, arith::SubIOp::create(b, size, arith::RemUIOp::create(b, size, constantIndex(b, count))));
   whole(end);
   Value hasRest = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, end, high);
@@ -133,67 +133,6 @@ void KvTile::widen(ImplicitLocOpBuilder &b, Value copy, Value keys) const {
     if (whole < size)
       convert(b, k, constantIndex(b, whole), size - whole);
   });
-}
-
-namespace {
-
-/// What becomes of a chunk of dot products: scale, regions, the tile in memory.
-class ScoreEpilogue {
-public:
-  ScoreEpilogue(ScoresOp op, ScoresOp::Adaptor adaptor, Value tile, VectorType chunk, Value scaleAfter)
-      : op(op), adaptor(adaptor), tile(tile), chunk(chunk), scaleAfter(scaleAfter) {}
-
-  /// The score of key `k` (of the tile) from its dot products; stores it. Failure after a diagnostic.
-  FailureOr<Value> finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane);
-
-  /// Builds what the regions want to know of the chunk from `lane`, for the calls of finish that follow.
-  void startChunk(ImplicitLocOpBuilder &b, Value lane);
-
-private:
-  FailureOr<Value> cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments);
-
-  ScoresOp op;
-  ScoresOp::Adaptor adaptor;
-  Value tile;
-  VectorType chunk;
-  Value scaleAfter;
-  /// Of the chunk: heads (a scalar where the tile has one) and queries.
-  Value heads, queries;
-};
-
-} // namespace
-
-void ScoreEpilogue::startChunk(ImplicitLocOpBuilder &b, Value lane) {
-  if (op.getScoreRegion().empty() && op.getMaskRegion().empty())
-    return;
-  TileRows rows{adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(op.getGroup())};
-  heads = rows.laneHeads(b, chunk.getDimSize(0), lane);
-  queries = rows.laneQueries(b, chunk.getDimSize(0), lane);
-}
-
-FailureOr<Value> ScoreEpilogue::cloneRegion(ImplicitLocOpBuilder &b, Region &region, ValueRange arguments) {
-  RegionRanges ranges = rangesOfTiledRegion(region);
-  return LaneCloner(b, chunk.getDimSize(0), ranges).clone(region, arguments);
-}
-
-FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane) {
-  Value score = dot, batch = adaptor.getB(), j = plus(b, adaptor.getJ0(), k);
-  if (scaleAfter)
-    score = arith::MulFOp::create(b, score, vector::BroadcastOp::create(b, chunk, scaleAfter));
-  if (!op.getScoreRegion().empty()) {
-    FailureOr<Value> changed = cloneRegion(b, op.getScoreRegion(), {score, batch, heads, queries, j});
-    if (failed(changed))
-      return failure();
-    score = *changed;
-  }
-  if (!op.getMaskRegion().empty()) {
-    FailureOr<Value> keep = cloneRegion(b, op.getMaskRegion(), {batch, heads, queries, j});
-    if (failed(keep))
-      return failure();
-    score = arith::SelectOp::create(b, *keep, score, splat(b, chunk, -kInfinity));
-  }
-  storeLanes(b, score, tile, k, lane);
-  return score;
 }
 
 namespace {
@@ -289,13 +228,20 @@ struct Scores : OpConversionPattern<ScoresOp> {
                              });
   }
 
-  /// Scores of some keys of the tile with one chunk; folds them into the chunk's maximum.
+  /// Scores of some keys of the tile with one chunk, or what becomes them in applyRegions.
   LogicalResult buildBlock(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, const KvTile &tile,
                            ScoreEpilogue &epilogue, Value rowMax, VectorType chunk, Value lane,
                            ArrayRef<Value> inTile) const {
-    Value max = vector::LoadOp::create(b, chunk, rowMax, lane);
+    epilogue.prefetchNext(b, lane, inTile.front(), inTile.size());
     SmallVector<Value> keys = llvm::map_to_vector(inTile, [&](Value k) { return tile.row(b, k); });
-    for (auto [dot, k] : llvm::zip(buildDots(b, op, adaptor, tile, chunk, lane, inTile.front(), keys), inTile)) {
+    SmallVector<Value> dots = buildDots(b, op, adaptor, tile, chunk, lane, inTile.front(), keys);
+    if (epilogue.isApart()) {
+      for (auto [dot, k] : llvm::zip(dots, inTile))
+        storeLanes(b, dot, epilogue.tile, k, lane);
+      return success();
+    }
+    Value max = vector::LoadOp::create(b, chunk, rowMax, lane);
+    for (auto [dot, k] : llvm::zip(dots, inTile)) {
       FailureOr<Value> score = epilogue.finish(b, dot, k, lane);
       if (failed(score))
         return failure();
@@ -306,16 +252,33 @@ struct Scores : OpConversionPattern<ScoresOp> {
   }
 
   /// The keys of the tile that a chunk computes, from and to: whole blocks around those that its rows may keep.
-  std::pair<Value, Value> keysOf(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, VectorType chunk,
-                                 Value lane) const {
-    Value ranges = lowering.chunkKeys.lookup(op);
-    ChunkKeys keys = loadChunkKeys(b, ranges, chunk.getDimSize(0), lane, adaptor.getKeys());
-    if (!ranges)
-      return {keys.first, keys.end};
-    Value count = constantIndex(b, lowering.blockRowsOf(chunk));
+  static ChunkKeys roundToBlocks(ImplicitLocOpBuilder &b, const ChunkKeys &keys, Value tileKeys, int64_t blockRows) {
+    Value count = constantIndex(b, blockRows);
     Value first = arith::SubIOp::create(b, keys.first, arith::RemUIOp::create(b, keys.first, count));
     Value end = arith::MulIOp::create(b, arith::CeilDivUIOp::create(b, keys.end, count), count);
-    return {first, arith::MinSIOp::create(b, end, adaptor.getKeys())};
+    end = arith::MinSIOp::create(b, end, tileKeys);
+    return {first, arith::MaxSIOp::create(b, end, first)};
+  }
+
+  LogicalResult buildChunk(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, const KvTile &tile,
+                           ScoreEpilogue &epilogue, Value rowMax, VectorType chunk, Value lane) const {
+    Value ranges = lowering.chunkKeys.lookup(op);
+    int64_t blockRows = lowering.blockRowsOf(chunk);
+    ChunkKeys keys = loadChunkKeys(b, ranges, chunk.getDimSize(0), lane, adaptor.getKeys());
+    ChunkKeys computed = ranges ? roundToBlocks(b, keys, adaptor.getKeys(), blockRows) : keys;
+    LogicalResult result = success();
+    if (!epilogue.isApart())
+      result = epilogue.start(b, lane, computed.first, computed.end);
+    buildBlocks(b, computed.first, computed.end, blockRows, [&](ImplicitLocOpBuilder &b, ArrayRef<Value> inTile) {
+      if (succeeded(result))
+        result = buildBlock(b, op, adaptor, tile, epilogue, rowMax, chunk, lane, inTile);
+    });
+    if (failed(result) || !epilogue.isApart())
+      return result;
+    FailureOr<Value> max = epilogue.applyRegions(b, lane, keys.first, keys.end);
+    if (succeeded(max))
+      vector::StoreOp::create(b, *max, rowMax, lane);
+    return max;
   }
 
   LogicalResult matchAndRewrite(ScoresOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -324,7 +287,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
     MemRefType rows = convert(op.getRowMax().getType());
     Value tile = createScratch(b, convert(op.getScores().getType()), {}), rowMax = createScratch(b, rows, {});
     VectorType chunk = chunkType(lowering, rows);
-    ScoreEpilogue epilogue(op, adaptor, tile, chunk, lowering.scoreScale.lookup(op));
+    ScoreEpilogue epilogue(b, op, adaptor, tile, chunk, lowering.scoreScale.lookup(op));
     KvTile kvTile(b, adaptor.getKey(), {adaptor.getB(), adaptor.getHk()}, adaptor.getJ0(), adaptor.getKeys(),
                   op.getScores().getType().getKeys(), chunk.getElementType());
     Value lowest = splat(b, chunk, -kInfinity), zero = constantIndex(b, 0);
@@ -333,12 +296,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
               [&](ImplicitLocOpBuilder &b, Value lane) { vector::StoreOp::create(b, lowest, rowMax, lane); });
     LogicalResult result = success();
     buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
-      epilogue.startChunk(b, lane);
-      auto [first, end] = keysOf(b, op, adaptor, chunk, lane);
-      buildBlocks(b, first, end, lowering.blockRowsOf(chunk), [&](ImplicitLocOpBuilder &b, ArrayRef<Value> inTile) {
-        if (succeeded(result))
-          result = buildBlock(b, op, adaptor, kvTile, epilogue, rowMax, chunk, lane, inTile);
-      });
+      result = buildChunk(b, op, adaptor, kvTile, epilogue, rowMax, chunk, lane);
     });
     if (failed(result))
       return failure();

@@ -8,7 +8,7 @@
 
 #include "TileAccess.h"
 #include "Loops.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -34,13 +34,15 @@ void attn::storeLanes(ImplicitLocOpBuilder &b, Value lanes, Value tile, Value co
   vector::StoreOp::create(b, lanes, tile, laneIndices(b, tile, column, lane));
 }
 
-/// A float, or a vector of them, in the precision of `element`.
-static Value convertFloat(ImplicitLocOpBuilder &b, Value value, Type element) {
+/// An element, or a vector of them, as `element`: a float in another precision, or i1 as 0 or 1.
+static Value convertElement(ImplicitLocOpBuilder &b, Value value, Type element) {
   Type from = getElementTypeOrSelf(value), to = element;
   if (from == element)
     return value;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
     to = vector.clone(element);
+  if (from.isInteger(1))
+    return arith::ExtUIOp::create(b, to, value);
   if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
     return arith::ExtFOp::create(b, to, value);
   return arith::TruncFOp::create(b, to, value);
@@ -92,67 +94,46 @@ static void transposeBlock(ImplicitLocOpBuilder &b, MutableArrayRef<Value> block
 }
 
 /// Rows and columns of the blocks for a tile and a tensor, at most 256 bits of the tile's type; 1 where the rows of the
-/// tensor have no vectors.
-static int64_t blockExtent(Value tile, Value tensor) {
-  auto type = cast<MemRefType>(tile.getType());
-  if (!cast<MemRefType>(tensor.getType()).isLastDimUnitStride())
+/// tensor have no vectors (a vector of i1 has bits, a tensor bytes).
+static int64_t blockSize(Value tile, Value tensor) {
+  auto type = cast<MemRefType>(tile.getType()), tensorType = cast<MemRefType>(tensor.getType());
+  if (!tensorType.isLastDimUnitStride() || tensorType.getElementType().isInteger(1))
     return 1;
   return std::min<int64_t>(type.getDimSize(2), 256 / type.getElementTypeBitWidth());
 }
 
-namespace {
-
-/// Walks over rows and columns by blocks and, at the edges, by single elements.
-class BlockWalk {
-public:
-  BlockWalk(Value tile, Value tensor, Value batch, const TileRows &rows, Value first)
-      : tensor(tensor), batch(batch), rows(rows), first(first), size(blockExtent(tile, tensor)) {}
-
-  using Body = llvm::function_ref<void(ImplicitLocOpBuilder &, Value row, Value column)>;
-
-  void build(ImplicitLocOpBuilder &b, Value columns, Body block, Body element) const {
-    Value zero = constantIndex(b, 0);
-    Value wholeRows = wholeBlocks(b, rows.rows), wholeColumns = wholeBlocks(b, columns);
-    auto elements = [&](ImplicitLocOpBuilder &b, Value low, Value high, Value row) {
-      buildLoop(b, low, high, 1, [&](ImplicitLocOpBuilder &b, Value column) { element(b, row, column); });
-    };
-    if (size > 1)
-      buildLoop(b, zero, wholeRows, size, [&](ImplicitLocOpBuilder &b, Value row) {
-        buildLoop(b, zero, wholeColumns, size, [&](ImplicitLocOpBuilder &b, Value column) { block(b, row, column); });
-        buildLoop(b, row, plus(b, row, constantIndex(b, size)), 1,
-                  [&](ImplicitLocOpBuilder &b, Value row) { elements(b, wholeColumns, columns, row); });
-      });
-    buildLoop(b, size > 1 ? wholeRows : zero, rows.rows, 1,
-              [&](ImplicitLocOpBuilder &b, Value row) { elements(b, zero, columns, row); });
+/// Calls `block` for the square blocks of a window and `element` for what is left at its edges.
+static void walkWindow(ImplicitLocOpBuilder &b, const TileWindow &window, int64_t size,
+                       llvm::function_ref<void(ImplicitLocOpBuilder &, Value row, Value column)> block,
+                       llvm::function_ref<void(ImplicitLocOpBuilder &, Value row, Value column)> element) {
+  Value zero = constantIndex(b, 0), step = constantIndex(b, size);
+  auto wholeBlocks = [&](Value low, Value high) {
+    Value blocks = arith::DivUIOp::create(b, arith::SubIOp::create(b, high, low), step);
+    return plus(b, low, arith::MulIOp::create(b, blocks, step));
+  };
+  auto elements = [&](ImplicitLocOpBuilder &b, Value low, Value row) {
+    buildLoop(b, low, window.end, 1, [&](ImplicitLocOpBuilder &b, Value column) { element(b, row, column); });
+  };
+  Value wholeRows = zero;
+  if (size > 1) {
+    wholeRows = wholeBlocks(zero, window.rows);
+    Value wholeColumns = wholeBlocks(window.first, window.end);
+    buildLoop(b, zero, wholeRows, size, [&](ImplicitLocOpBuilder &b, Value row) {
+      buildLoop(b, window.first, wholeColumns, size,
+                [&](ImplicitLocOpBuilder &b, Value column) { block(b, row, column); });
+      buildLoop(b, row, plus(b, row, step), 1,
+                [&](ImplicitLocOpBuilder &b, Value row) { elements(b, wholeColumns, row); });
+    });
   }
+  buildLoop(b, wholeRows, window.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) { elements(b, window.first, row); });
+}
 
-  int64_t blockSize() const { return size; }
-
-  /// Where the tensor has the element (row, column) of the tile.
-  SmallVector<Value> at(ImplicitLocOpBuilder &b, Value row, Value column) const {
-    return {batch, rows.head(b, row), rows.query(b, row), first ? plus(b, first, column) : column};
-  }
-
-private:
-  Value wholeBlocks(ImplicitLocOpBuilder &b, Value extent) const {
-    Value step = constantIndex(b, size);
-    return arith::MulIOp::create(b, arith::DivUIOp::create(b, extent, step), step);
-  }
-
-  Value tensor, batch;
-  const TileRows &rows;
-  Value first;
-  int64_t size;
-};
-
-} // namespace
-
-void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, Value batch, const TileRows &rows, Value scale,
+void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, const TileWindow &window, Value scale,
                       Value tile) {
-  BlockWalk walk(tile, source, batch, rows, Value());
-  Type element = cast<MemRefType>(tile.getType()).getElementType();
+  Type from = cast<MemRefType>(source.getType()).getElementType();
+  Type to = cast<MemRefType>(tile.getType()).getElementType();
   auto convert = [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-    value = convertFloat(b, value, element);
+    value = convertElement(b, value, to);
     if (!scale)
       return value;
     Value factor = scale;
@@ -160,39 +141,37 @@ void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, Value batch, const 
       factor = vector::BroadcastOp::create(b, value.getType(), scale);
     return arith::MulFOp::create(b, value, factor);
   };
-  auto type = VectorType::get({walk.blockSize()}, cast<MemRefType>(source.getType()).getElementType());
+  int64_t size = blockSize(tile, source);
   auto block = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
     SmallVector<Value> values;
-    for (int64_t k = 0; k < walk.blockSize(); ++k) {
-      Value loaded = vector::LoadOp::create(b, type, source, walk.at(b, plus(b, row, constantIndex(b, k)), column));
-      values.push_back(convert(b, loaded));
+    for (int64_t k = 0; k < size; ++k) {
+      SmallVector<Value> indices = at(b, plus(b, row, constantIndex(b, k)), column);
+      values.push_back(convert(b, vector::LoadOp::create(b, VectorType::get({size}, from), source, indices)));
     }
     transposeBlock(b, values);
     for (auto [k, value] : llvm::enumerate(values))
       storeLanes(b, value, tile, plus(b, column, constantIndex(b, k)), row);
   };
-  walk.build(b, getDimension(b, tile, 1), block, [&](ImplicitLocOpBuilder &b, Value row, Value column) {
-    Value value = convert(b, memref::LoadOp::create(b, source, walk.at(b, row, column)));
+  walkWindow(b, window, size, block, [&](ImplicitLocOpBuilder &b, Value row, Value column) {
+    Value value = convert(b, memref::LoadOp::create(b, source, at(b, row, column)));
     memref::StoreOp::create(b, value, tile, laneIndices(b, tile, column, row));
   });
 }
 
-void attn::copyFromTile(ImplicitLocOpBuilder &b, Value tile, Value columns, Value dest, Value batch,
-                        const TileRows &rows, Value first) {
-  BlockWalk walk(tile, dest, batch, rows, first);
-  Type element = cast<MemRefType>(dest.getType()).getElementType();
-  auto type = VectorType::get({walk.blockSize()}, cast<MemRefType>(tile.getType()).getElementType());
+void attn::copyFromTile(ImplicitLocOpBuilder &b, Value tile, const TileWindow &window, Value dest, TensorIndices at) {
+  Type from = cast<MemRefType>(tile.getType()).getElementType();
+  Type to = cast<MemRefType>(dest.getType()).getElementType();
+  int64_t size = blockSize(tile, dest);
   auto block = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
     SmallVector<Value> values;
-    for (int64_t k = 0; k < walk.blockSize(); ++k)
-      values.push_back(loadLanes(b, type, tile, plus(b, column, constantIndex(b, k)), row));
+    for (int64_t k = 0; k < size; ++k)
+      values.push_back(loadLanes(b, VectorType::get({size}, from), tile, plus(b, column, constantIndex(b, k)), row));
     transposeBlock(b, values);
     for (auto [k, value] : llvm::enumerate(values))
-      vector::StoreOp::create(b, convertFloat(b, value, element), dest,
-                              walk.at(b, plus(b, row, constantIndex(b, k)), column));
+      vector::StoreOp::create(b, convertElement(b, value, to), dest, at(b, plus(b, row, constantIndex(b, k)), column));
   };
-  walk.build(b, columns, block, [&](ImplicitLocOpBuilder &b, Value row, Value column) {
+  walkWindow(b, window, size, block, [&](ImplicitLocOpBuilder &b, Value row, Value column) {
     Value value = memref::LoadOp::create(b, tile, laneIndices(b, tile, column, row));
-    memref::StoreOp::create(b, convertFloat(b, value, element), dest, walk.at(b, row, column));
+    memref::StoreOp::create(b, convertElement(b, value, to), dest, at(b, row, column));
   });
 }

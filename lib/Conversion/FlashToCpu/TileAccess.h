@@ -8,7 +8,7 @@
 #ifndef ATTN_CONVERSION_FLASHTOCPU_TILEACCESS_H
 #define ATTN_CONVERSION_FLASHTOCPU_TILEACCESS_H
 
-#include "Lanes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace attn {
 
@@ -21,14 +21,24 @@ mlir::Value loadLanes(mlir::ImplicitLocOpBuilder &builder, mlir::VectorType type
 void storeLanes(mlir::ImplicitLocOpBuilder &builder, mlir::Value lanes, mlir::Value tile, mlir::Value column,
                 mlir::Value lane);
 
-/// tile[r][d] = scale * source[batch, h(r), i(r), d] for the rows that exist and the columns d of the tile; `scale` may
-/// be null. Values are converted to the tile's type first.
-void copyToTile(mlir::ImplicitLocOpBuilder &builder, mlir::Value source, mlir::Value batch, const TileRows &rows,
+/// A part of a tile: the first `rows` rows, and columns [first, end).
+struct TileWindow {
+  mlir::Value rows, first, end;
+};
+
+/// Where a tensor has the element (row, column) of a tile. Neighbours along a row are neighbours in the tensor's last
+/// dimension.
+using TensorIndices = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ImplicitLocOpBuilder &builder,
+                                                                        mlir::Value row, mlir::Value column)>;
+
+/// tile[row][column] = scale * source[at(row, column)] over the window; `scale` may be null. Floats are converted to
+/// the tile's type first, i1 becomes 0 or 1.
+void copyToTile(mlir::ImplicitLocOpBuilder &builder, mlir::Value source, TensorIndices at, const TileWindow &window,
                 mlir::Value scale, mlir::Value tile);
 
-/// dest[batch, h(r), i(r), first + e] = tile[r][e] for the rows that exist and e < columns, in the type of dest.
-void copyFromTile(mlir::ImplicitLocOpBuilder &builder, mlir::Value tile, mlir::Value columns, mlir::Value dest,
-                  mlir::Value batch, const TileRows &rows, mlir::Value first);
+/// dest[at(row, column)] = tile[row][column] over the window, in the type of dest.
+void copyFromTile(mlir::ImplicitLocOpBuilder &builder, mlir::Value tile, const TileWindow &window, mlir::Value dest,
+                  TensorIndices at);
 
 } // namespace attn
 

@@ -45,6 +45,14 @@ template <typename Adaptor> static TileRows rowsOf(Adaptor adaptor) {
   return {adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(adaptor.getGroup())};
 }
 
+/// (batch, h(row), i(row), first + column); `first` may be null.
+template <typename Adaptor> static auto indicesOf(Adaptor adaptor, Value first) {
+  return [rows = rowsOf(adaptor), batch = adaptor.getB(), first](ImplicitLocOpBuilder &b, Value row,
+                                                                 Value column) -> SmallVector<Value> {
+    return {batch, rows.head(b, row), rows.query(b, row), first ? plus(b, first, column) : column};
+  };
+}
+
 /// Makes a tile zero.
 static void fillTile(ImplicitLocOpBuilder &b, Value tile, int64_t rows) {
   auto type = cast<MemRefType>(tile.getType());
@@ -114,7 +122,8 @@ struct LoadQuery : TilePattern<LoadQueryOp> {
       fillTile(b, tile, tileRows);
       scf::YieldOp::create(b);
     });
-    copyToTile(b, adaptor.getSource(), adaptor.getB(), rowsOf(adaptor), lowering.queryScale.lookup(op), tile);
+    TileWindow window{adaptor.getRows(), constantIndex(b, 0), getDimension(b, tile, 1)};
+    copyToTile(b, adaptor.getSource(), indicesOf(adaptor, Value()), window, lowering.queryScale.lookup(op), tile);
     return {tile};
   }
 };
@@ -191,7 +200,8 @@ struct Store : TilePattern<StoreOp> {
         storeLanes(b, normalise(b, loadLanes(b, chunk, acc, e, lane), sum), acc, e, lane);
       });
     });
-    copyFromTile(b, acc, size, adaptor.getDest(), adaptor.getB(), rowsOf(adaptor), Value());
+    TileWindow window{adaptor.getRows(), constantIndex(b, 0), size};
+    copyFromTile(b, acc, window, adaptor.getDest(), indicesOf(adaptor, Value()));
     return {};
   }
 };
@@ -241,7 +251,8 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
                 [&](ImplicitLocOpBuilder &b, Value k) { storeLanes(b, splat(b, chunk, 0), tile, k, lane); });
     });
     Value written = arith::MaxSIOp::create(b, adaptor.getKeys(), adaptor.getZeros());
-    copyFromTile(b, tile, written, adaptor.getDest(), adaptor.getB(), rowsOf(adaptor), adaptor.getJ0());
+    TileWindow window{adaptor.getRows(), constantIndex(b, 0), written};
+    copyFromTile(b, tile, window, adaptor.getDest(), indicesOf(adaptor, adaptor.getJ0()));
     return {};
   }
 };

@@ -4,8 +4,9 @@
 // CHECK-LABEL: func @scores_come_first_in_written_order(
 // CHECK-SAME: %[[SLOPES:[^:]+]]: tensor<4xf32>
 // CHECK: score(%[[X:.+]], %{{.+}}, %[[H:.+]], %[[I:.+]], %[[J:.+]]) {
-// CHECK: %[[CAP:.+]] = arith.constant 3.000000e+01 : f32
-// CHECK: %[[R:.+]] = arith.divf %[[X]], %[[CAP]] : f32
+// CHECK-DAG: %[[CAP:.+]] = arith.constant 3.000000e+01 : f32
+// CHECK-DAG: %[[INVERSE:.+]] = arith.constant 0.0333333351 : f32
+// CHECK: %[[R:.+]] = arith.mulf %[[X]], %[[INVERSE]] : f32
 // CHECK: %[[T:.+]] = math.tanh %[[R]] : f32
 // CHECK: %[[CAPPED:.+]] = arith.mulf %[[CAP]], %[[T]] : f32
 // CHECK: %[[SLOPE:.+]] = tensor.extract %[[SLOPES]][%[[H]]] : tensor<4xf32>

@@ -77,8 +77,16 @@ LogicalResult SoftcapAttr::verifyMod(EmitError emitError, const AttentionDims &d
 }
 
 Value SoftcapAttr::buildMod(ImplicitLocOpBuilder &builder, const ModValues &values, ValueRange) const {
-  Value cap = constantFloat(builder, values.score.getType(), getCap().getValueAsDouble());
-  Value ratio = arith::DivFOp::create(builder, values.score, cap);
+  double value = getCap().getValueAsDouble();
+  auto type = cast<FloatType>(values.score.getType());
+  Value cap = constantFloat(builder, type, value), ratio;
+  // By the reciprocal, which is as exact as the softmax needs and saves a division a score; but not where it, or the
+  // cap, is no normal number.
+  FloatAttr inverse = builder.getFloatAttr(type, 1 / value);
+  if (inverse.getValue().isNormal() && getCap().getValue().isNormal())
+    ratio = arith::MulFOp::create(builder, values.score, arith::ConstantOp::create(builder, inverse));
+  else
+    ratio = arith::DivFOp::create(builder, values.score, cap);
   return arith::MulFOp::create(builder, cap, math::TanhOp::create(builder, ratio));
 }
 

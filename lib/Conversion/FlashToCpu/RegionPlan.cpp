@@ -1,0 +1,117 @@
+//===- RegionPlan.cpp - what of a region is built when -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "RegionPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// True if `op`, or an op in its regions, has an operand in `values`.
+static bool uses(Operation &op, const llvm::DenseSet<Value> &values) {
+  auto isUser = [&](Operation *user) {
+    bool isOne = llvm::any_of(user->getOperands(), [&](Value operand) { return values.contains(operand); });
+    return isOne ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return op.walk(isUser).wasInterrupted();
+}
+
+static void insertOperands(Operation &op, llvm::DenseSet<Value> &values) {
+  op.walk([&](Operation *user) { values.insert(user->operand_begin(), user->operand_end()); });
+}
+
+static bool yieldsOneOf(Operation &op, const llvm::DenseSet<Value> &values) {
+  return llvm::any_of(op.getResults(), [&](Value result) { return values.contains(result); });
+}
+
+/// The values of the region's block that depend on one of `sources`, which are included.
+static llvm::DenseSet<Value> dependentsOf(Region &region, ValueRange sources) {
+  llvm::DenseSet<Value> dependents(sources.begin(), sources.end());
+  for (Operation &op : region.front())
+    if (uses(op, dependents))
+      dependents.insert(op.result_begin(), op.result_end());
+  return dependents;
+}
+
+SmallVector<Operation *> attn::sliceOf(Region &region, ValueRange values) {
+  llvm::DenseSet<Value> needed(values.begin(), values.end());
+  SmallVector<Operation *> slice;
+  for (Operation &op : llvm::reverse(region.front().without_terminator()))
+    if (yieldsOneOf(op, needed)) {
+      insertOperands(op, needed);
+      slice.push_back(&op);
+    }
+  return SmallVector<Operation *>(llvm::reverse(slice));
+}
+
+/// True if `index` is j plus something that does not depend on j.
+static bool isOffsetFrom(Value j, Value index, const llvm::DenseSet<Value> &onJ) {
+  if (index == j)
+    return true;
+  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
+    Value lhs = sum.getLhs(), rhs = sum.getRhs();
+    return (isOffsetFrom(j, lhs, onJ) && !onJ.contains(rhs)) || (isOffsetFrom(j, rhs, onJ) && !onJ.contains(lhs));
+  }
+  if (auto difference = index.getDefiningOp<arith::SubIOp>())
+    return isOffsetFrom(j, difference.getLhs(), onJ) && !onJ.contains(difference.getRhs());
+  return false;
+}
+
+namespace {
+
+/// What the values of a region depend on.
+struct Dependence {
+  Value j;
+  /// On j; on what differs from row to row; on the score.
+  llvm::DenseSet<Value> onJ, onRow, onScore;
+
+  Dependence(Region &region, int64_t group) {
+    auto arguments = region.getArguments();
+    j = arguments.back();
+    size_t count = arguments.size();
+    SmallVector<Value> row{arguments[count - 2]};
+    if (group > 1)
+      row.push_back(arguments[count - 3]);
+    onJ = dependentsOf(region, j);
+    onRow = dependentsOf(region, row);
+    onScore = dependentsOf(region, arguments.drop_back(4));
+  }
+
+  bool variesByKey(Operation &op) const { return yieldsOneOf(op, onJ) || yieldsOneOf(op, onScore); }
+
+  bool mayStage(memref::LoadOp load) const {
+    if (load.getIndices().empty() || !load.getMemRefType().isLastDimUnitStride())
+      return false;
+    auto isOn = [](const llvm::DenseSet<Value> &set) { return [&set](Value value) { return set.contains(value); }; };
+    ValueRange indices = load.getIndices();
+    return llvm::none_of(indices, isOn(onScore)) && llvm::any_of(indices, isOn(onRow)) &&
+           llvm::none_of(indices.drop_back(), isOn(onJ)) && isOffsetFrom(j, indices.back(), onJ);
+  }
+};
+
+} // namespace
+
+RegionPlan attn::planRegion(Region &region, int64_t group) {
+  RegionPlan plan;
+  if (region.empty())
+    return plan;
+  Dependence dependence(region, group);
+  // Backward from what is yielded: what a staged read's indices need is not needed for them here.
+  llvm::DenseSet<Value> needed;
+  needed.insert(region.front().getTerminator()->operand_begin(), region.front().getTerminator()->operand_end());
+  for (Operation &op : llvm::reverse(region.front().without_terminator())) {
+    if (!yieldsOneOf(op, needed))
+      continue;
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (load && dependence.mayStage(load)) {
+      plan.staged.push_back(load);
+      continue;
+    }
+    insertOperands(op, needed);
+    (dependence.variesByKey(op) ? plan.perKey : plan.invariant).push_back(&op);
+  }
+  std::reverse(plan.invariant.begin(), plan.invariant.end());
+  std::reverse(plan.staged.begin(), plan.staged.end());
+  std::reverse(plan.perKey.begin(), plan.perKey.end());
+  return plan;
+}

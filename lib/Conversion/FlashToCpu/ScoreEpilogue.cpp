@@ -1,0 +1,157 @@
+//===- ScoreEpilogue.cpp - from dot products to scores -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ScoreEpilogue.h"
+#include "Loops.h"
+#include "Patterns.h"
+#include "TileAccess.h"
+#include "VectorMath.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+ScoreEpilogue::ScoreEpilogue(ImplicitLocOpBuilder &b, ScoresOp op, ScoresOp::Adaptor adaptor, Value tile,
+                             VectorType chunk, Value scale)
+    : tile(tile), op(op), adaptor(adaptor), chunk(chunk), scale(scale), score(prepare(b, op.getScoreRegion())),
+      mask(prepare(b, op.getMaskRegion())) {}
+
+TileRows ScoreEpilogue::rows() { return {adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(op.getGroup())}; }
+
+ScoreEpilogue::LanedRegion ScoreEpilogue::prepare(ImplicitLocOpBuilder &b, Region &region) {
+  LanedRegion laned{&region, planRegion(region, rows().group), {}, {}, {}};
+  if (!region.empty())
+    laned.ranges = rangesOfTiledRegion(region);
+  for (memref::LoadOp load : laned.plan.staged) {
+    // i1 as bytes: a vector of i1 has bits.
+    Type element = load.getMemRefType().getElementType();
+    element = element.isInteger(1) ? b.getI8Type() : element;
+    laned.copies.push_back(
+        createScratch(b, tileType(lanes(), op.getScores().getType().getKeys(), lanes(), element), {}));
+  }
+  return laned;
+}
+
+SmallVector<Value> ScoreEpilogue::indicesAt(ImplicitLocOpBuilder &b, memref::LoadOp load, Value row, Value column) {
+  Region &region = *load->getParentRegion();
+  IRMapping map;
+  map.map(region.getArguments().take_back(4),
+          ArrayRef<Value>{adaptor.getB(), rows().head(b, row), rows().query(b, row), plus(b, adaptor.getJ0(), column)});
+  for (Operation *op : sliceOf(region, load.getIndices()))
+    b.clone(*op, map);
+  return llvm::map_to_vector(load.getIndices(), [&](Value index) { return map.lookupOrDefault(index); });
+}
+
+void ScoreEpilogue::fillCopy(ImplicitLocOpBuilder &b, memref::LoadOp load, Value copy, Value lane, Value first,
+                             Value end) {
+  Value left = arith::SubIOp::create(b, adaptor.getRows(), lane);
+  TileWindow window{arith::MinSIOp::create(b, left, constantIndex(b, lanes())), first,
+                    arith::MaxSIOp::create(b, first, end)};
+  auto at = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
+    return indicesAt(b, load, plus(b, lane, row), column);
+  };
+  copyToTile(b, load.getMemref(), at, window, Value(), copy);
+}
+
+void ScoreEpilogue::prefetchNext(ImplicitLocOpBuilder &b, Value lane, Value k, int64_t count) {
+  if (score.plan.staged.empty() && mask.plan.staged.empty())
+    return;
+  constexpr int64_t lineBytes = 64;
+  int64_t tileKeys = op.getScores().getType().getKeys();
+  int64_t rowsPerBlock = llvm::divideCeil(lanes() * count, tileKeys);
+  Value lastKey = arith::SubIOp::create(b, getDimension(b, adaptor.getKey(), 2), constantIndex(b, 1));
+  Value lastColumn = arith::SubIOp::create(b, lastKey, adaptor.getJ0());
+  Value lastRow = arith::SubIOp::create(b, adaptor.getRows(), constantIndex(b, 1));
+  Value block = arith::DivUIOp::create(b, k, constantIndex(b, count));
+  Value firstRow = plus(b, lane, arith::MulIOp::create(b, block, constantIndex(b, rowsPerBlock)));
+  for (const LanedRegion *laned : {&score, &mask})
+    for (memref::LoadOp load : laned->plan.staged) {
+      int64_t perLine = lineBytes / llvm::divideCeil(load.getMemRefType().getElementTypeBitWidth(), 8);
+      for (int64_t n = 0; n < rowsPerBlock; ++n) {
+        Value row = arith::MinSIOp::create(b, plus(b, firstRow, constantIndex(b, n)), lastRow);
+        for (int64_t column = tileKeys; column < 2 * tileKeys; column += perLine) {
+          Value valid = arith::MinSIOp::create(b, constantIndex(b, column), lastColumn);
+          memref::PrefetchOp::create(b, load.getMemref(), indicesAt(b, load, row, valid), /*isWrite=*/false,
+                                     /*localityHint=*/2, /*isDataCache=*/true);
+        }
+      }
+    }
+}
+
+LogicalResult ScoreEpilogue::startRegion(ImplicitLocOpBuilder &b, LanedRegion &laned, Value lane, Value first,
+                                         Value end) {
+  if (laned.region->empty())
+    return success();
+  Region &region = *laned.region;
+  laned.map = IRMapping();
+  laned.map.map(
+      region.getArguments().take_back(4).drop_back(),
+      ArrayRef<Value>{adaptor.getB(), rows().laneHeads(b, lanes(), lane), rows().laneQueries(b, lanes(), lane)});
+  for (auto [load, copy] : llvm::zip(laned.plan.staged, laned.copies))
+    fillCopy(b, load, copy, lane, first, end);
+  return LaneCloner(b, lanes(), laned.ranges, laned.map).clone(laned.plan.invariant);
+}
+
+FailureOr<Value> ScoreEpilogue::cloneForKey(ImplicitLocOpBuilder &b, LanedRegion &laned, Value scoreValue, Value k) {
+  Region &region = *laned.region;
+  IRMapping map = laned.map;
+  map.map(region.getArguments().back(), plus(b, adaptor.getJ0(), k));
+  if (region.getNumArguments() > 4)
+    map.map(region.getArgument(0), scoreValue);
+  for (auto [load, copy] : llvm::zip(laned.plan.staged, laned.copies)) {
+    auto type = VectorType::get({lanes()}, cast<MemRefType>(copy.getType()).getElementType());
+    Value read = loadLanes(b, type, copy, k, constantIndex(b, 0)), result = load->getResult(0);
+    if (result.getType().isInteger(1))
+      read = arith::TruncIOp::create(b, type.clone(b.getI1Type()), read);
+    map.map(result, read);
+  }
+  LaneCloner cloner(b, lanes(), laned.ranges, map);
+  if (failed(cloner.clone(laned.plan.perKey)))
+    return failure();
+  return cloner.laned(region.front().getTerminator()->getOperand(0));
+}
+
+LogicalResult ScoreEpilogue::start(ImplicitLocOpBuilder &b, Value lane, Value first, Value end) {
+  return success(succeeded(startRegion(b, score, lane, first, end)) &&
+                 succeeded(startRegion(b, mask, lane, first, end)));
+}
+
+FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane) {
+  Value value = dot;
+  if (scale)
+    value = arith::MulFOp::create(b, value, vector::BroadcastOp::create(b, chunk, scale));
+  if (!score.region->empty()) {
+    FailureOr<Value> changed = cloneForKey(b, score, value, k);
+    if (failed(changed))
+      return failure();
+    value = *changed;
+  }
+  if (!mask.region->empty()) {
+    FailureOr<Value> keep = cloneForKey(b, mask, Value(), k);
+    if (failed(keep))
+      return failure();
+    value = arith::SelectOp::create(b, *keep, value, splat(b, chunk, -kInfinity));
+  }
+  storeLanes(b, value, tile, k, lane);
+  return value;
+}
+
+FailureOr<Value> ScoreEpilogue::applyRegions(ImplicitLocOpBuilder &b, Value lane, Value first, Value end) {
+  LogicalResult result = start(b, lane, first, end);
+  auto body = [&](ImplicitLocOpBuilder &b, Value k, ValueRange max) -> SmallVector<Value> {
+    FailureOr<Value> value = failure();
+    if (succeeded(result))
+      value = finish(b, loadLanes(b, chunk, tile, k, lane), k, lane);
+    if (failed(value))
+      return result = failure(), SmallVector<Value>(max);
+    return {vectorMax(b, max[0], *value)};
+  };
+  Value max = buildCarryingLoop(b, first, end, 1, splat(b, chunk, -kInfinity), body)[0];
+  if (failed(result))
+    return failure();
+  return max;
+}
