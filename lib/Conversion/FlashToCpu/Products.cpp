@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KvTile.h"
 #include "Loops.h"
 #include "Patterns.h"
 #include "ScoreEpilogue.h"
@@ -69,119 +70,6 @@ static void buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t 
 
 namespace {
 
-/// The keys (or values) of a tile as a product reads them: in place, or widened in scratch.
-class KvTile {
-public:
-  /// Rows [j0, j0 + keys) of a view [batch, heads, length, size]; keys is at most tileKeys.
-  KvTile(ImplicitLocOpBuilder &b, Value view, ValueRange batchAndHead, Value j0, Value keys, int64_t tileKeys,
-         Type element);
-
-  /// The row of key k of the tile, for `broadcast`.
-  Value row(ImplicitLocOpBuilder &b, Value k) const { return isCopy ? k : plus(b, j0, k); }
-
-  /// One element in every lane.
-  Value broadcast(ImplicitLocOpBuilder &b, VectorType type, Value row, Value column) const {
-    SmallVector<Value> indices(prefix);
-    indices.append({row, column});
-    Value element = memref::LoadOp::create(b, view, indices);
-    if (element.getType() != type.getElementType())
-      element = arith::ExtFOp::create(b, type.getElementType(), element);
-    return vector::BroadcastOp::create(b, type, element);
-  }
-
-private:
-  void widen(ImplicitLocOpBuilder &b, Value copy, Value keys) const;
-
-  Value view, j0;
-  SmallVector<Value> prefix;
-  bool isCopy = false;
-};
-
-} // namespace
-
-KvTile::KvTile(ImplicitLocOpBuilder &b, Value view, ValueRange batchAndHead, Value j0, Value keys, int64_t tileKeys,
-               Type element)
-    : view(view), j0(j0), prefix(batchAndHead) {
-  auto type = cast<MemRefType>(view.getType());
-  // A copy of rows of unknown size would be scratch of unknown size; rows that do not lie in one piece have no vectors.
-  if (type.getElementType() == element || type.isDynamicDim(3) || !type.isLastDimUnitStride())
-    return;
-  Value copy = createScratch(b, MemRefType::get({tileKeys, type.getDimSize(3)}, element), {});
-  widen(b, copy, keys);
-  this->view = copy;
-  prefix.clear();
-  isCopy = true;
-}
-
-/// copy[k][e] = view[.., j0 + k, e] in the wide type, in vectors as far as rows hold whole ones.
-void KvTile::widen(ImplicitLocOpBuilder &b, Value copy, Value keys) const {
-  auto to = cast<MemRefType>(copy.getType());
-  Type narrow = cast<MemRefType>(view.getType()).getElementType();
-  constexpr int64_t lanes = 16;
-  int64_t size = to.getDimSize(1), whole = size / lanes * lanes;
-  auto convert = [&](ImplicitLocOpBuilder &b, Value k, Value first, int64_t count) {
-    SmallVector<Value> indices(prefix);
-    indices.append({plus(b, j0, k), first});
-    Value row = vector::LoadOp::create(b, VectorType::get({count}, narrow), view, indices);
-    Value wide = arith::ExtFOp::create(b, VectorType::get({count}, to.getElementType()), row);
-    vector::StoreOp::create(b, wide, copy, ValueRange{k, first});
-  };
-  buildLoop(b, constantIndex(b, 0), keys, 1, [&](ImplicitLocOpBuilder &b, Value k) {
-    if (whole)
-      buildLoop(b, constantIndex(b, 0), constantIndex(b, whole), lanes,
-                [&](ImplicitLocOpBuilder &b, Value first) { convert(b, k, first, lanes); });
-    if (whole < size)
-      convert(b, k, constantIndex(b, whole), size - whole);
-  });
-}
-
-namespace {
-
-/// Rows of K or V that memory is asked for while something else is worked on.
-class RowPrefetch {
-public:
-  RowPrefetch(Value view, Value batch, Value head, Value first) : view(view), prefix{batch, head}, first(first) {
-    auto type = cast<MemRefType>(view.getType());
-    constexpr int64_t lineBits = 512;
-    lineElements = lineBits / type.getElementTypeBitWidth();
-    lines = llvm::divideCeil(type.getDimSize(3), lineElements);
-  }
-
-  /// One line for step `d` of a loop over headDim, row by row.
-  void buildStep(ImplicitLocOpBuilder &b, Value d) const {
-    Value perRow = constantIndex(b, lines);
-    buildLine(b, arith::DivUIOp::create(b, d, perRow), arith::RemUIOp::create(b, d, perRow));
-  }
-
-  /// Share number `share` of `shares` of the lines of `rows` rows, at once.
-  void buildShare(ImplicitLocOpBuilder &b, int64_t rows, Value share, int64_t shares) const {
-    int64_t count = llvm::divideCeil(lines, shares);
-    Value first = arith::MulIOp::create(b, share, constantIndex(b, count));
-    for (int64_t k = 0; k < count; ++k) {
-      Value line = plus(b, first, constantIndex(b, k));
-      if (count * shares > lines)
-        line = arith::MinSIOp::create(b, line, constantIndex(b, lines - 1));
-      for (int64_t row = 0; row < rows; ++row)
-        buildLine(b, constantIndex(b, row), line);
-    }
-  }
-
-private:
-  /// Into the second-level cache: the first one has no room for what is not used at once. No row behind the last one.
-  void buildLine(ImplicitLocOpBuilder &b, Value row, Value line) const {
-    Value last = arith::SubIOp::create(b, getDimension(b, view, 2), constantIndex(b, 1));
-    SmallVector<Value> indices(prefix);
-    indices.push_back(arith::MinSIOp::create(b, plus(b, first, row), last));
-    indices.push_back(arith::MulIOp::create(b, line, constantIndex(b, lineElements)));
-    memref::PrefetchOp::create(b, view, indices, /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
-  }
-
-  Value view;
-  SmallVector<Value> prefix;
-  Value first;
-  int64_t lineElements, lines;
-};
-
 struct Scores : OpConversionPattern<ScoresOp> {
   Scores(const TypeConverter &converter, MLIRContext *context, const CpuLowering &lowering)
       : OpConversionPattern(converter, context), lowering(lowering) {}
@@ -201,17 +89,17 @@ struct Scores : OpConversionPattern<ScoresOp> {
 
   /// Dot products of some keys of the tile with the chunk of queries from `lane`.
   SmallVector<Value> buildDots(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, const KvTile &tile,
-                               VectorType chunk, Value lane, Value first, ArrayRef<Value> keys) const {
+                               VectorType chunk, Value lane, ArrayRef<Value> keys) const {
     int64_t count = keys.size(), chunks = cast<MemRefType>(adaptor.getQuery().getType()).getDimSize(0);
     SmallVector<RowPrefetch> ahead;
     if (chunks > 1) {
       // Enough work for each line: all of them in time for the next product and the next tile, a share in each chunk.
       Value share = arith::DivUIOp::create(b, lane, constantIndex(b, chunk.getDimSize(0)));
-      for (const RowPrefetch &rows : prefetches(b, op, adaptor, first, op.getScores().getType().getKeys()))
+      for (const RowPrefetch &rows : prefetches(b, op, adaptor, keys.front(), op.getScores().getType().getKeys()))
         rows.buildShare(b, count, share, chunks);
     } else {
       // Bound by memory: a line each step, two blocks ahead, since one is on its way when it is asked for.
-      ahead = prefetches(b, op, adaptor, first, 2 * count);
+      ahead = prefetches(b, op, adaptor, keys.front(), 2 * count);
     }
     SmallVector<Value> zeros(count, splat(b, chunk, 0));
     return buildCarryingLoop(b, constantIndex(b, 0), getDimension(b, adaptor.getQuery(), 1), 1, zeros,
@@ -233,8 +121,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
                            ScoreEpilogue &epilogue, Value rowMax, VectorType chunk, Value lane,
                            ArrayRef<Value> inTile) const {
     epilogue.prefetchNext(b, lane, inTile.front(), inTile.size());
-    SmallVector<Value> keys = llvm::map_to_vector(inTile, [&](Value k) { return tile.row(b, k); });
-    SmallVector<Value> dots = buildDots(b, op, adaptor, tile, chunk, lane, inTile.front(), keys);
+    SmallVector<Value> dots = buildDots(b, op, adaptor, tile, chunk, lane, inTile);
     if (epilogue.isApart()) {
       for (auto [dot, k] : llvm::zip(dots, inTile))
         storeLanes(b, dot, epilogue.tile, k, lane);
@@ -289,7 +176,8 @@ struct Scores : OpConversionPattern<ScoresOp> {
     VectorType chunk = chunkType(lowering, rows);
     ScoreEpilogue epilogue(b, op, adaptor, tile, chunk, lowering.scoreScale.lookup(op));
     KvTile kvTile(b, adaptor.getKey(), {adaptor.getB(), adaptor.getHk()}, adaptor.getJ0(), adaptor.getKeys(),
-                  op.getScores().getType().getKeys(), chunk.getElementType());
+                  {op.getScores().getType().getKeys(), cast<MemRefType>(tile.getType()).getDimSize(0)},
+                  chunk.getElementType());
     Value lowest = splat(b, chunk, -kInfinity), zero = constantIndex(b, 0);
     // Chunks without a row have no scores, and a maximum nonetheless.
     buildLoop(b, zero, constantIndex(b, rows.getDimSize(0)), chunk.getDimSize(0),
@@ -322,10 +210,9 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
     SmallVector<Value> sums =
         buildCarryingLoop(b, keys.first, keys.end, 1, start, [&](ImplicitLocOpBuilder &b, Value k, ValueRange sums) {
           Value weight = loadLanes(b, chunk, adaptor.getWeights(), k, lane);
-          Value row = tile.row(b, k);
           SmallVector<Value> next;
           for (auto [e, sum] : llvm::zip(columns, sums)) {
-            Value element = tile.broadcast(b, chunk, row, e);
+            Value element = tile.broadcast(b, chunk, k, e);
             next.push_back(vector::FMAOp::create(b, element, weight, sum));
           }
           return next;
@@ -341,7 +228,8 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
     VectorType chunk = chunkType(lowering, rows);
     Value zero = constantIndex(b, 0), size = getDimension(b, adaptor.getAcc(), 1);
     KvTile tile(b, adaptor.getValue(), {adaptor.getB(), adaptor.getHk()}, adaptor.getJ0(), adaptor.getKeys(),
-                op.getWeights().getType().getKeys(), chunk.getElementType());
+                {op.getWeights().getType().getKeys(), cast<MemRefType>(adaptor.getAcc().getType()).getDimSize(0)},
+                chunk.getElementType());
     buildLoop(b, zero, adaptor.getRows(), chunk.getDimSize(0), [&](ImplicitLocOpBuilder &b, Value lane) {
       buildBlocks(b, zero, size, lowering.blockRowsOf(chunk), [&](ImplicitLocOpBuilder &b, ArrayRef<Value> columns) {
         buildBlock(b, op, adaptor, tile, chunk, lane, columns);

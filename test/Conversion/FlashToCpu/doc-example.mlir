@@ -32,6 +32,7 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
     %qt = flash.load_query %q[%c0, %c0, %c0] rows %c32 scale %scale : f32 : memref<1x1x32x8xf32> -> !flash.query<32 x 8, f32>
     %m0, %l0, %a0 = flash.init : !flash.rows<32, f32>, !flash.rows<32, f32>, !flash.acc<32 x 4, f32>
     // Dot products: 2 keys at a time, 16 of the 32 queries in each chunk, the head dimension is the reduction.
+    // CHECK: %[[KEYS:.+]] = memref.subview %[[K]]
     // CHECK: scf.for %[[LANE:.+]] = %{{.+}} to %{{.+}} step %[[C16]] {
     // CHECK: scf.for %[[KEY:.+]] = %{{.+}} to %{{.+}} step %[[C2]] {
     // CHECK: %[[CHUNK:.+]] = arith.divui %[[LANE]], %[[C16]]
@@ -40,7 +41,7 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
     // CHECK: memref.prefetch %[[V]]
     // CHECK: %{{.+}}:2 = scf.for %[[D:.+]] = %{{.+}} to %{{.+}} step %{{.+}} iter_args(%[[S0:.+]] = %{{.+}}, %[[S1:.+]] = %{{.+}}) -> (vector<16xf32>, vector<16xf32>) {
     // CHECK: %[[QV:.+]] = vector.load %[[QT]][%[[CHUNK]], %[[D]], %{{.+}}] : memref<2x8x16xf32>, vector<16xf32>
-    // CHECK: %[[K0:.+]] = memref.load %[[K]][%{{.+}}, %{{.+}}, %[[KEY]], %[[D]]]
+    // CHECK: %[[K0:.+]] = memref.load %[[KEYS]][%[[KEY]], %[[D]]]
     // CHECK: %[[B0:.+]] = vector.broadcast %[[K0]]
     // CHECK: %[[F0:.+]] = vector.fma %[[B0]], %[[QV]], %[[S0]]
     // CHECK: %[[F1:.+]] = vector.fma %{{.+}}, %[[QV]], %[[S1]]
@@ -49,10 +50,11 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
     %m1, %alpha = flash.update_max %m0, %sm : !flash.rows<32, f32>
     %p, %l1 = flash.weights %s, %m1, %l0, %alpha rows %c32 keys %c64 : !flash.scores<32 x 64, f32>, !flash.rows<32, f32>
     // The accumulator is rescaled as it is loaded: acc * alpha + sum of weight * value.
+    // CHECK: %[[VALUES:.+]] = memref.subview %[[V]]
     // CHECK: %[[OLD:.+]] = vector.load %[[ACC]]
     // CHECK: %[[START:.+]] = arith.mulf %[[OLD]], %{{.+}} : vector<16xf32>
     // CHECK: scf.for {{.*}} iter_args(%{{.+}} = %[[START]]
-    // CHECK: memref.load %[[V]]
+    // CHECK: memref.load %[[VALUES]]
     // CHECK: vector.fma
     %a1 = flash.accumulate %a0, %alpha, %p, %v[%c0, %c0, %c0] rows %c32 keys %c64 : !flash.acc<32 x 4, f32>, !flash.rows<32, f32>, !flash.scores<32 x 64, f32>, memref<1x1x64x4xf32>
     // Rows without a key have sum 0 and give 0.

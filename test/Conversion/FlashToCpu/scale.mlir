@@ -18,13 +18,13 @@ func.func @run_time_scale(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %k
   return
 }
 
-// 16-bit inputs are widened: queries as they are packed, keys a tile at a time (widen.mlir).
+// 16-bit inputs are widened: queries as they are packed, keys a tile at a time (kv-tile.mlir).
 // CHECK-LABEL: func.func @bf16_inputs
 // CHECK-DAG: %[[LOG2E:.+]] = arith.constant dense<1.44269502> : vector<8xf32>
 // CHECK: %[[Q:.+]] = vector.load %{{.+}} : memref<1x1x16x8xbf16>, vector<8xbf16>
 // CHECK: %[[QW:.+]] = arith.extf %[[Q]] : vector<8xbf16> to vector<8xf32>
 // CHECK: arith.mulf %[[QW]], %[[LOG2E]]
-// CHECK: %[[K:.+]] = vector.load %{{.+}} : memref<1x1x64x8xbf16>, vector<8xbf16>
+// CHECK: %[[K:.+]] = vector.load %{{.+}} : memref<?x8xbf16, {{.+}}>, vector<8xbf16>
 // CHECK: arith.extf %[[K]] : vector<8xbf16> to vector<8xf32>
 // CHECK: %[[KW:.+]] = memref.load %{{.+}} : memref<64x8xf32>
 // CHECK: vector.broadcast %[[KW]] : f32 to vector<16xf32>
