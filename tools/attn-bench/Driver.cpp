@@ -34,11 +34,16 @@ used the CPUs is void, and repeated.
 tools/scripts/bench-peers makes: each in a process of its own, on the same sizes, mask and threads, by the same rules,
 after half of our repetitions. Results that are wrong have no time.
 
-Exit code: 0, or 1 for any error. A speed below what the workload is to reach is no error.
+--errors compares what the last repetition wrote with the f64 reference, on a sample of query rows: the largest and the
+mean error, and what the project's rule allows (twice the error of an unfused implementation in the same types, and a
+floor). The reference takes seconds where there are many keys.
+
+Exit code: 0, or 1 for any error, and for results out of tolerance. A speed below what the workload is to reach is none.
 
   attn-bench
   attn-bench --workload='W[12]$' --threads=1 --repeat=5
   attn-bench my-workloads.json --json=results.json --svg=roofline.svg
+  attn-bench --errors
   attn-bench --peers=auto
 )";
 
@@ -57,6 +62,9 @@ struct CommandLine {
                             cl::desc("a repetition is as many runs as take this long (default 250)")};
   cl::opt<double> quiet{"quiet", cl::init(0.05), cl::value_desc("CPUS"), cl::cat(category),
                         cl::desc("CPUs that others may use during a repetition (default 0.05)")};
+  cl::opt<bool> errors{"errors", cl::desc("compare results with f64"), cl::cat(category)};
+  cl::opt<int64_t> errorRows{"error-rows", cl::init(64), cl::cat(category),
+                             cl::desc("query rows that --errors compares, 0 for all (default 64)")};
   cl::opt<std::string> peers{"peers", cl::value_desc("FOLDER"), cl::cat(category),
                              cl::desc("measure the peers of this environment; auto: peers in the build folder")};
   cl::opt<int64_t> peerTimeout{"peer-timeout", cl::init(300), cl::value_desc("SECONDS"), cl::cat(category),
@@ -86,6 +94,8 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   settings.list = line.list;
   settings.threads = line.threads;
   settings.sampling = {line.repeat, line.leastTime * 1e-3, line.quiet};
+  if (line.errors || line.errorRows.getNumOccurrences())
+    settings.errorRows = line.errorRows;
   settings.peers = line.peers == "auto" ? findBeside(argv[0], "peers") : line.peers;
   settings.peerScripts = findBeside(argv[0], "share/attn/bench/peers");
   settings.peerSeconds = line.peerTimeout;
@@ -93,6 +103,8 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   settings.svg = line.svg;
   if (line.repeat < 1)
     return usageError("--repeat expects at least 1, but got " + std::to_string(line.repeat));
+  if (line.errorRows < 0)
+    return usageError("--error-rows expects at least 0, but got " + std::to_string(line.errorRows));
   if (line.peerTimeout < 1)
     return usageError("--peer-timeout expects at least 1, but got " + std::to_string(line.peerTimeout));
   for (const cl::opt<double> *option : {&line.leastTime, &line.quiet})
@@ -187,7 +199,7 @@ static Result<Findings> measureAll(const std::vector<Workload> &workloads, const
     std::fprintf(stderr, "%s (%zu of %zu): %s\n", workload.name.c_str(), findings.measurements.size() + 1,
                  workloads.size(), workload.title.c_str());
     peaks.measureAll();
-    auto measurement = measure(workload, options, settings.sampling, meter, peers);
+    auto measurement = measure(workload, options, settings.sampling, meter, peers, settings.errorRows);
     if (!measurement) {
       Error error = measurement.error();
       error.message = workload.name + ": " + error.message;
@@ -198,6 +210,18 @@ static Result<Findings> measureAll(const std::vector<Workload> &workloads, const
   }
   findings.peaks = peaks.medians();
   return findings;
+}
+
+/// An error that names the workloads with a result out of tolerance.
+static Status checkErrors(const Findings &findings) {
+  std::string wrong;
+  for (const Measurement &measurement : findings.measurements)
+    for (const ResultError &error : measurement.errors)
+      if (!error.comparison.pass)
+        wrong += "; " + measurement.workload.name + ": " + error.comparison.message;
+  if (wrong.empty())
+    return {};
+  return Error{ErrorCode::CompileFailed, "the results differ from the reference's: " + wrong.substr(2), {}};
 }
 
 Status tool::runBenchTool(const BenchSettings &settings) {
@@ -227,5 +251,7 @@ Status tool::runBenchTool(const BenchSettings &settings) {
   std::fputs(formatTable(*findings).c_str(), stdout);
   if (Status status = writeText(settings.json, formatJson(*findings)); !status)
     return status;
-  return writeText(settings.svg, formatRoofline(*findings));
+  if (Status status = writeText(settings.svg, formatRoofline(*findings)); !status)
+    return status;
+  return checkErrors(*findings);
 }
