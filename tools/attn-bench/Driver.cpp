@@ -24,8 +24,9 @@ namespace cl = llvm::cl;
 static const char *const overview =
     R"(measure attention workloads against the machine's ceilings
 
-A workload is an attention in a .mlir file; files of them are described in tools/attn-bench/Workload.h. Each is compiled,
-run twice to warm up, then timed in repetitions. After each repetition its ceiling is measured on the same threads: the
+A workload is an attention in a .mlir file; files of them are described in tools/attn-bench/Workload.h. Two come with the
+tool: `attention`, the workloads with a share to reach, and `variants`, which are watched (scores, types, head sizes,
+lengths off a tile, 1k to 32k keys). Each is compiled, run twice to warm up, then timed in repetitions. After each repetition its ceiling is measured on the same threads: the
 multiply-add peak, or the rate of reading memory. The share is useful work over the ceiling, both medians. Useful work
 counts the (query, key) pairs that causal masks, windows and lengths keep. A repetition during which other processes
 used the CPUs is void, and repeated.
@@ -43,7 +44,7 @@ Exit code: 0, or 1 for any error, and for results out of tolerance. A speed belo
   attn-bench
   attn-bench --workload='W[12]$' --threads=1 --repeat=5
   attn-bench my-workloads.json --json=results.json --svg=roofline.svg
-  attn-bench --errors
+  attn-bench --set=variants --errors
   attn-bench --peers=auto
 )";
 
@@ -53,6 +54,8 @@ namespace {
 struct CommandLine {
   cl::OptionCategory category{"attn-bench options"};
   cl::opt<std::string> file{cl::Positional, cl::desc("[WORKLOADS.json]"), cl::cat(category)};
+  cl::opt<std::string> set{"set", cl::init("attention"), cl::value_desc("NAME"), cl::cat(category),
+                           cl::desc("a file that comes with the tool: attention (default) or variants")};
   cl::opt<std::string> workloads{"workload", cl::desc("only those whose name matches (default: all)"),
                                  cl::value_desc("REGEX"), cl::cat(category)};
   cl::opt<bool> list{"list", cl::desc("print the workloads and measure nothing"), cl::cat(category)};
@@ -89,7 +92,9 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   cl::HideUnrelatedOptions(line.category);
   cl::ParseCommandLineOptions(argc, argv, overview);
   BenchSettings settings;
-  settings.file = line.file.empty() ? findBeside(argv[0], "share/attn/bench/attention.json") : line.file;
+  settings.file = line.file;
+  if (line.file.empty())
+    settings.file = findBeside(argv[0], ("share/attn/bench/" + line.set + ".json").c_str());
   settings.workloads = line.workloads;
   settings.list = line.list;
   settings.threads = line.threads;
@@ -101,6 +106,8 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   settings.peerSeconds = line.peerTimeout;
   settings.json = line.json;
   settings.svg = line.svg;
+  if (line.set.getNumOccurrences() && !line.file.empty())
+    return usageError("--set expects no workload file beside it, but got " + line.file);
   if (line.repeat < 1)
     return usageError("--repeat expects at least 1, but got " + std::to_string(line.repeat));
   if (line.errorRows < 0)
@@ -152,7 +159,7 @@ static Status writeText(const std::string &path, const std::string &text) {
 
 static void printList(const std::vector<Workload> &workloads) {
   for (const Workload &workload : workloads)
-    std::printf("%-4s %s: @%s of %s\n", workload.name.c_str(), workload.title.c_str(), workload.function.c_str(),
+    std::printf("%-7s %s: @%s of %s\n", workload.name.c_str(), workload.title.c_str(), workload.function.c_str(),
                 workload.source.c_str());
 }
 
