@@ -2,7 +2,7 @@
 # The lit suite. Run by tools/scripts/check, by `ninja check`, and on parts by `lit -v build/test/<folder>`.
 #
 # Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build, %attn_tools_dir.
-# Features: x86-avx2, x86-avx512, shared-inputs, ptxas. `gpu` stays off until a device back end can be tested.
+# Features: x86-64, x86-avx2, x86-avx512, uninstrumented, valgrind, shared-inputs, ptxas. `gpu` stays off until a device back end can be tested.
 
 import os
 import platform
@@ -37,6 +37,7 @@ def add_host_features():
     """x86-avx2 and x86-avx512 mean what the code generator means by them: every extension that it uses."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return
+    config.available_features.add("x86-64")
     flags = set()
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -50,6 +51,15 @@ def add_host_features():
         config.available_features.add("x86-avx2")
     if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
         config.available_features.add("x86-avx512")
+
+
+def add_instruction_counts():
+    """uninstrumented: the code is what users get, no sanitizer's; valgrind: its instructions can be counted, too."""
+    if config.attn_sanitize:
+        return
+    config.available_features.add("uninstrumented")
+    if shutil.which("valgrind"):
+        config.available_features.add("valgrind")
 
 
 def add_shared_inputs():
@@ -71,5 +81,6 @@ config.substitutions.append(("%attn_build", config.attn_build_root))
 config.substitutions.append(("%attn_tools_dir", config.attn_tools_dir))
 add_tools()
 add_host_features()
+add_instruction_counts()
 add_shared_inputs()
 add_ptxas()
