@@ -433,8 +433,9 @@ TEST_F(ReferenceAttentionTest, SampledRowsAreThoseOfTheWhole) {
       int64_t row = k / width;
       bool isSampled = row == 0 || row == 7 || row == 15 || row == 23;
       EXPECT_EQ(some[result].known[k] != 0, isSampled) << "result " << result << ", element " << k;
-      double expected = isSampled ? all[result].data[k].real : some[result].data[k].real;
-      EXPECT_EQ(some[result].data[k].real, expected);
+      if (isSampled) {
+        EXPECT_EQ(some[result].data[k].real, all[result].data[k].real);
+      }
     }
   // A sample of one is the first row, one of more rows than there are is the whole.
   options.sampleRows = 1;
