@@ -22,8 +22,8 @@
 // RUN: not python3 %S/Inputs/check-assembly.py %t.full-v3.s --register=zmm --rows=6 --vectors=2 --extent=64 | FileCheck %s --check-prefix=NARROW
 // NARROW: expected multiply-adds on zmm, but got
 
-// The functions that regions use are vector code of ours: a call for each lane would cost four fifths of the speed. Sine
-// and cosine beyond 2^30, where their reduction ends, are libm's.
+// The functions that regions use are vector code of ours: a call for each lane would cost four fifths of the speed.
+// Sine and cosine beyond 2^30, where their reduction ends, are libm's.
 // RUN: attn-run %s --function=functions --emit=asm --target=x86-64-v3 > %t.functions-v3.s
 // RUN: python3 %S/Inputs/check-assembly.py %t.functions-v3.s --rare=sinf,cosf | FileCheck %s
 // RUN: attn-run %s --function=functions --emit=asm --target=x86-64-v4 > %t.functions-v4.s
