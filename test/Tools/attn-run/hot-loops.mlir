@@ -10,6 +10,10 @@
 // RUN: python3 %S/Inputs/check-assembly.py %t.full-v4.s --register=zmm --rows=4 --vectors=4 --extent=64 | FileCheck %s
 // RUN: attn-run %s --function=causal --emit=asm --target=x86-64-v4 > %t.causal-v4.s
 // RUN: python3 %S/Inputs/check-assembly.py %t.causal-v4.s --register=zmm --rows=4 --vectors=4 --extent=64 | FileCheck %s
+// RUN: attn-run %s --function=causal_d128 --emit=asm --target=x86-64-v3 > %t.d128-v3.s
+// RUN: python3 %S/Inputs/check-assembly.py %t.d128-v3.s --register=ymm --rows=6 --vectors=2 --extent=128 | FileCheck %s
+// RUN: attn-run %s --function=causal_d128 --emit=asm --target=x86-64-v4 > %t.d128-v4.s
+// RUN: python3 %S/Inputs/check-assembly.py %t.d128-v4.s --register=zmm --rows=4 --vectors=4 --extent=128 | FileCheck %s
 // CHECK: the assembly is right
 
 // The check sees smaller blocks than were asked for, and blocks that do not fit into the registers.
@@ -35,6 +39,7 @@
 // CALLED: expected calls of the runtime alone, but got ['expf']
 
 !t = tensor<1x2x256x64xf32>
+!d128 = tensor<1x2x256x128xf32>
 
 func.func @full(%q: !t, %k: !t, %v: !t) -> !t {
   %scale = arith.constant 0.125 : f32
@@ -48,6 +53,13 @@ func.func @causal(%q: !t, %k: !t, %v: !t) -> !t {
   %init = tensor.empty() : !t
   %out = attn.attention %q, %k, %v scale(%scale) masks(causal) : !t, !t, !t outs(%init : !t) -> !t
   return %out : !t
+}
+
+func.func @causal_d128(%q: !d128, %k: !d128, %v: !d128) -> !d128 {
+  %scale = arith.constant 0.08838834764 : f32
+  %init = tensor.empty() : !d128
+  %out = attn.attention %q, %k, %v scale(%scale) masks(causal) : !d128, !d128, !d128 outs(%init : !d128) -> !d128
+  return %out : !d128
 }
 
 func.func @functions(%q: !t, %k: !t, %v: !t) -> !t {
