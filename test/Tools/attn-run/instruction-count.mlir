@@ -9,8 +9,8 @@
 // FULL: right: {{[0-9]+}} instructions for 2097152 multiply-adds
 
 // A causal mask keeps half of the keys, and of a tile on the diagonal a chunk of 16 queries computes its own alone: of
-// 256 keys the last query of each chunk sees (16 + 32 + ... + 256) / 16 = 136. The mask and the bounds of the chunks come
-// on top.
+// 256 keys the last query of each chunk sees (16 + 32 + ... + 256) / 16 = 136. The mask and the bounds of the chunks
+// come on top.
 // RUN: attn-run %s --function=causal --emit=asm --target=x86-64-v3 > %t.causal.s
 // RUN: %cxx -shared -o %t.causal.so %t.causal.s
 // RUN: valgrind --tool=callgrind --toggle-collect=attn_rt_call --callgrind-out-file=%t.out attn-test-run-kernel %t.causal.so causal 2 256 64 2> %t.err | FileCheck %s --check-prefix=OUT
