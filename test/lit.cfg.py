@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The lit suite. Run by tools/scripts/check, by `ninja check`, and on parts by `lit -v build/test/<folder>`.
 #
-# Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build, %attn_tools_dir.
-# Features: x86-avx2, x86-avx512, shared-inputs, ptxas. `gpu` stays off until a device back end can be tested.
+# Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build,
+# %attn_tools_dir, %cxx (the compiler of the build).
+# Features: x86-64, x86-avx2, x86-avx512, uninstrumented, valgrind, shared-inputs, ptxas. `gpu` stays off until a device
+# back end can be tested.
 
 import os
 import platform
@@ -21,7 +23,8 @@ config.test_exec_root = config.attn_test_build_dir
 
 def add_tools():
     """Replaces each tool's name by its path, so that a test never takes a tool of the same name from PATH."""
-    own = ["attn-opt", "attn-run", "attn-compile", "attn-import", "attn-bench", "attn-lsp-server", "attn-example-jit"]
+    own = ["attn-opt", "attn-run", "attn-compile", "attn-import", "attn-bench", "attn-lsp-server", "attn-example-jit",
+           "attn-test-run-kernel"]
     llvm = ["FileCheck", "not", "count", "split-file", "mlir-opt", "mlir-translate", "llc", "opt"]
     for folder, tools in ((config.attn_tools_dir, own), (config.llvm_tools_dir, llvm)):
         for tool in tools:
@@ -37,6 +40,7 @@ def add_host_features():
     """x86-avx2 and x86-avx512 mean what the code generator means by them: every extension that it uses."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return
+    config.available_features.add("x86-64")
     flags = set()
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -50,6 +54,15 @@ def add_host_features():
         config.available_features.add("x86-avx2")
     if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
         config.available_features.add("x86-avx512")
+
+
+def add_instruction_counts():
+    """uninstrumented: the code is what users get, no sanitizer's; valgrind: its instructions can be counted, too."""
+    if config.attn_sanitize:
+        return
+    config.available_features.add("uninstrumented")
+    if shutil.which("valgrind"):
+        config.available_features.add("valgrind")
 
 
 def add_shared_inputs():
@@ -69,7 +82,9 @@ def add_ptxas():
 config.substitutions.append(("%attn_root", config.attn_source_root))
 config.substitutions.append(("%attn_build", config.attn_build_root))
 config.substitutions.append(("%attn_tools_dir", config.attn_tools_dir))
+config.substitutions.append(("%cxx", config.attn_cxx))
 add_tools()
 add_host_features()
+add_instruction_counts()
 add_shared_inputs()
 add_ptxas()

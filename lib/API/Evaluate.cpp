@@ -114,12 +114,14 @@ private:
 };
 
 static Result<reference::Evaluation> runReference(const Module::Impl &module, const FunctionSignature &signature,
-                                                  const std::vector<Argument> &inputs, bool roundLikeUnfused) {
+                                                  const std::vector<Argument> &inputs, bool roundLikeUnfused,
+                                                  int64_t sampleRows = 0) {
   DiagnosticCollector diagnostics(&module.context, nullptr);
   ThreadedContext threaded(module.context);
   mlir::func::FuncOp function = module.lookup(signature);
   reference::Options options;
   options.roundLikeUnfused = roundLikeUnfused;
+  options.sampleRows = sampleRows;
   auto evaluation = reference::evaluate(function, readInputs(function, signature, inputs), options);
   if (mlir::failed(evaluation))
     return diagnostics.takeError(ErrorCode::KernelRefused, "the reference interpreter failed without a message");
@@ -178,11 +180,17 @@ static Status checkOutputs(const FunctionSignature &signature, const std::vector
 }
 
 static Comparison convert(const reference::Comparison &comparison) {
-  return {comparison.pass, comparison.maxError, comparison.allowed, comparison.numWrong, comparison.message};
+  return {comparison.pass,    comparison.maxError,  comparison.allowed,    comparison.numWrong,
+          comparison.message, comparison.meanError, comparison.numCompared};
 }
 
 Result<std::vector<Comparison>> Module::check(std::string_view name, const std::vector<Argument> &inputs,
-                                              const std::vector<TensorView> &outputs) const {
+                                              const std::vector<TensorView> &outputs,
+                                              const CheckOptions &options) const {
+  if (options.rows() < 0)
+    return Error{ErrorCode::InvalidArgument,
+                 "a sample of rows expects at least 0 of them, but got " + std::to_string(options.rows()),
+                 {}};
   auto signature = impl->find(name);
   if (!signature)
     return signature.error();
@@ -191,10 +199,10 @@ Result<std::vector<Comparison>> Module::check(std::string_view name, const std::
   if (Status status = checkOutputs(**signature, outputs); !status)
     return status.error();
   std::lock_guard<std::mutex> lock(impl->mutex);
-  auto exact = runReference(*impl, **signature, inputs, /*roundLikeUnfused=*/false);
+  auto exact = runReference(*impl, **signature, inputs, /*roundLikeUnfused=*/false, options.rows());
   if (!exact)
     return exact.error();
-  auto rounded = runReference(*impl, **signature, inputs, /*roundLikeUnfused=*/true);
+  auto rounded = runReference(*impl, **signature, inputs, /*roundLikeUnfused=*/true, options.rows());
   if (!rounded)
     return rounded.error();
   std::vector<Comparison> result;

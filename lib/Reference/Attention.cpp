@@ -62,6 +62,8 @@ private:
   bool bindMods();
   void gather();
   bool allocateResults();
+  int64_t countRows() const;
+  int64_t rowOf(int64_t k) const;
   bool runRow(Frame &frame, int64_t row);
   bool computeScores(Frame &frame, Point &point, Row<T> &row) const;
   bool applyScores(Frame &frame, const Point &point, T &score) const;
@@ -127,7 +129,8 @@ template <typename T> bool AttentionRun<T>::bindSizes() {
   int64_t cost;
   if (!rows || !count || llvm::MulOverflow(*count, 8 + sizes.headDim + sizes.valueDim, cost))
     return fail("expects the number of scores to fit in 63 bits (C15)");
-  return frame.charge(plan.op, *rows) && frame.charge(plan.op, cost);
+  int64_t computed = countRows();
+  return frame.charge(plan.op, computed) && frame.charge(plan.op, *rows ? cost / *rows * computed : 0);
 }
 
 template <typename T> bool AttentionRun<T>::bindLengths() {
@@ -202,7 +205,13 @@ template <typename T> bool AttentionRun<T>::allocateResults() {
     return fail("expects weights to have shape [batch, heads, queryLen, kvLen] (C8)");
   if (plan.lse && !(lse = frame.allocate(plan.op, plan.scoreType, rows)))
     return false;
-  return !plan.weights || (weights = frame.allocate(plan.op, plan.scoreType, full));
+  if (plan.weights && !(weights = frame.allocate(plan.op, plan.scoreType, full)))
+    return false;
+  if (frame.session->options.sampleRows)
+    for (const std::shared_ptr<Tensor> &tensor : {out, lse, weights})
+      if (tensor)
+        tensor->known.assign(tensor->size(), 0);
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,14 +259,21 @@ template <typename T> bool AttentionRun<T>::computeScores(Frame &frame, Point &p
   return true;
 }
 
+/// Writes an element; a result of which only a sample is computed notes that it is known.
+static void write(Tensor &tensor, int64_t position, double value) {
+  tensor.data[position].real = value;
+  if (!tensor.known.empty())
+    tensor.known[position] = 1;
+}
+
 template <typename T> void AttentionRun<T>::writeRow(const Point &point, const Row<T> &row, T rowLse, bool poisoned) {
   constexpr bool rounds = std::is_same_v<T, float>;
   int64_t number = (point.b * sizes.heads + point.h) * sizes.queryLen + point.i;
   if (lse)
-    lse->data[number].real = rowLse;
-  // Behind kv_lengths the weights keep the 0 that they were allocated with.
-  for (int64_t j = 0; weights && j < point.kvLen; ++j)
-    weights->data[number * sizes.kvLen + j].real = row.values[j];
+    write(*lse, number, rowLse);
+  // Behind kv_lengths the weights are 0.
+  for (int64_t j = 0; weights && j < sizes.kvLen; ++j)
+    write(*weights, number * sizes.kvLen + j, j < point.kvLen ? row.values[j] : T(0));
   int64_t group = sizes.heads / sizes.kvHeads;
   const T *v = value.data() + (point.b * sizes.kvHeads + point.h / group) * sizes.kvLen * sizes.valueDim;
   std::vector<T> sum(sizes.valueDim, poisoned ? std::numeric_limits<T>::quiet_NaN() : T(0));
@@ -269,7 +285,7 @@ template <typename T> void AttentionRun<T>::writeRow(const Point &point, const R
       sum[e] += weight * v[j * sizes.valueDim + e];
   }
   for (int64_t e = 0; e < sizes.valueDim; ++e)
-    out->data[outView.at(point.b, point.h, point.i, e)].real = rounds ? roundToType(plan.outType, sum[e]) : sum[e];
+    write(*out, outView.at(point.b, point.h, point.i, e), rounds ? roundToType(plan.outType, sum[e]) : sum[e]);
 }
 
 /// Scores become weights; returns lse. `poisoned`: NaN or +inf among the kept scores (or as a sink that meets a key).
@@ -316,15 +332,31 @@ template <typename T> bool AttentionRun<T>::runRow(Frame &frame, int64_t number)
   return true;
 }
 
+/// The rows that are computed; their product fits in 63 bits.
+template <typename T> int64_t AttentionRun<T>::countRows() const {
+  int64_t rows = sizes.batch * sizes.heads * sizes.queryLen, sample = frame.session->options.sampleRows;
+  return sample ? std::min(rows, sample) : rows;
+}
+
+/// The number of the k-th of them: k * (rows - 1) / (computed - 1), with no product of large numbers.
+template <typename T> int64_t AttentionRun<T>::rowOf(int64_t k) const {
+  int64_t rows = sizes.batch * sizes.heads * sizes.queryLen, gaps = countRows() - 1;
+  if (gaps == rows - 1)
+    return k;
+  return gaps ? k * ((rows - 1) / gaps) + k * ((rows - 1) % gaps) / gaps : 0;
+}
+
 template <typename T> bool AttentionRun<T>::run() {
+  if (frame.session->options.sampleRows && frame.callDepth)
+    return fail("expects to be in the evaluated function itself where only a sample of its rows is computed");
   if (!bindSizes() || !bindLengths() || !bindMods() || !allocateResults())
     return false;
   gather();
-  int64_t rows = sizes.batch * sizes.heads * sizes.queryLen;
+  int64_t rows = countRows();
   int64_t cost = sizes.kvLen * (8 + sizes.headDim + sizes.valueDim);
   auto work = [&](Frame &part, int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      if (!runRow(part, row))
+    for (int64_t k = begin; k < end; ++k)
+      if (!runRow(part, rowOf(k)))
         return false;
     return true;
   };
@@ -347,6 +379,10 @@ FailureOr<Step> attn::reference::compileAttention(Compiler &compiler, Operation 
     return Step();
   if (!op->getNumResults())
     return op.emitOpError("is not supported by the reference interpreter on memrefs");
+  bool isReturned = llvm::all_of(op->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
+  if (compiler.getOptions().sampleRows && !isReturned)
+    return op.emitOpError("expects its results to be returned and used by nothing else where only a sample of its rows "
+                          "is computed");
   FailureOr<SmallVector<NamedMod>> scores = getNamedMods(compiler, op, op.getScoresAttr(), op.getScoreCaptures());
   FailureOr<Masks> masks = compileMasks(compiler, op, op.getMasksAttr(), op.getMaskCaptures(), op.getMaskRegion());
   if (failed(scores) || failed(masks))

@@ -6,6 +6,7 @@
 #include "llvm/ExecutionEngine/Orc/Debugging/DebuggerSupport.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderGDB.h"
 #include "llvm/Support/TargetSelect.h"
 #include <cstdlib>
 #include <mutex>
@@ -13,8 +14,55 @@
 using namespace attn;
 using namespace llvm::orc;
 
+//===----------------------------------------------------------------------===//
+// What debuggers know
+//===----------------------------------------------------------------------===//
+
+// GDB's JIT interface: a list of object files in memory, and a function where a debugger stops to read it. LLVM 22 adds
+// what it links to the head of the list and never takes it out, so entries of freed code would stay and point nowhere.
+extern "C" {
+extern jit_descriptor __jit_debug_descriptor;
+void __jit_debug_register_code();
+}
+
+/// Held while an object links or goes. LLVM has a lock of its own, out of reach, for programs with other JITs.
+static std::mutex &debuggerLock() {
+  static std::mutex lock;
+  return lock;
+}
+
+/// The entries in front of `known` that hold a symbol. Another JIT may have added some, too.
+static std::vector<jit_code_entry *> findNewEntries(const jit_code_entry *known, llvm::StringRef symbol) {
+  std::vector<jit_code_entry *> entries;
+  for (jit_code_entry *entry = __jit_debug_descriptor.first_entry; entry && entry != known; entry = entry->next_entry)
+    if (llvm::StringRef(entry->symfile_addr, entry->symfile_size).contains(symbol))
+      entries.push_back(entry);
+  return entries;
+}
+
+static void removeEntry(jit_code_entry *entry) {
+  (entry->prev_entry ? entry->prev_entry->next_entry : __jit_debug_descriptor.first_entry) = entry->next_entry;
+  if (entry->next_entry)
+    entry->next_entry->prev_entry = entry->prev_entry;
+  __jit_debug_descriptor.relevant_entry = entry;
+  __jit_debug_descriptor.action_flag = JIT_UNREGISTER_FN;
+  __jit_debug_register_code();
+  __jit_debug_descriptor.relevant_entry = nullptr;
+  __jit_debug_descriptor.action_flag = JIT_NOACTION;
+  delete entry;
+}
+
+//===----------------------------------------------------------------------===//
+// Jit
+//===----------------------------------------------------------------------===//
+
 Jit::Jit(std::unique_ptr<LLJIT> jit) : jit(std::move(jit)) {}
-Jit::~Jit() = default;
+
+Jit::~Jit() {
+  std::lock_guard<std::mutex> lock(debuggerLock());
+  for (jit_code_entry *entry : debugEntries)
+    removeEntry(entry);
+}
 
 /// The runtime is linked into this program, maybe without dynamic symbols: its addresses come from its table.
 static llvm::Error bindRuntime(LLJIT &jit) {
@@ -67,7 +115,12 @@ llvm::Expected<std::unique_ptr<Jit>> Jit::create(std::unique_ptr<llvm::MemoryBuf
 }
 
 llvm::Expected<EntryPoint> Jit::lookup(llvm::StringRef name) const {
-  llvm::Expected<ExecutorAddr> address = jit->lookup(("attn_entry_" + name).str());
+  std::string symbol = ("attn_entry_" + name).str();
+  std::lock_guard<std::mutex> lock(debuggerLock());
+  const jit_code_entry *known = __jit_debug_descriptor.first_entry;
+  llvm::Expected<ExecutorAddr> address = jit->lookup(symbol);
+  std::vector<jit_code_entry *> added = findNewEntries(known, symbol);
+  debugEntries.insert(debugEntries.end(), added.begin(), added.end());
   if (!address)
     return address.takeError();
   return address->toPtr<EntryPoint>();

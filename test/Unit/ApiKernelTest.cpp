@@ -289,6 +289,31 @@ TEST(KernelTest, agrees_with_the_reference) {
   EXPECT_FALSE((*check())[0].pass);
 }
 
+TEST(KernelTest, a_sample_of_rows_agrees_with_the_reference) {
+  Module module = parse(attention);
+  auto kernel = module.compile();
+  ASSERT_TRUE(kernel) << kernel.error().str();
+  AttentionData data(2, 33, 65);
+  ASSERT_TRUE(kernel->run(data.inputs(), data.outputs()));
+  auto check = [&](int64_t rows) {
+    return module.check("causal", data.inputs(), {view(data.out, {2, 4, 33, 8})}, CheckOptions().rows(rows));
+  };
+  auto comparison = check(3);
+  ASSERT_TRUE(comparison) << comparison.error().str();
+  EXPECT_TRUE((*comparison)[0].pass) << (*comparison)[0].message;
+  EXPECT_EQ((*comparison)[0].compared, 3 * 8);
+  EXPECT_GT((*comparison)[0].meanError, 0);
+  EXPECT_LE((*comparison)[0].meanError, (*comparison)[0].maxError);
+  // Of 264 rows: 0, 131 and 263.
+  data.out[130 * 8] = data.out[262 * 8] = NAN;
+  EXPECT_TRUE((*check(3))[0].pass);
+  data.out[131 * 8] = NAN;
+  EXPECT_EQ((*check(3))[0].wrong, 1);
+  EXPECT_EQ((*check(0))[0].compared, 264 * 8);
+  ASSERT_FALSE(check(-1));
+  EXPECT_EQ(check(-1).error().code, ErrorCode::InvalidArgument);
+}
+
 TEST(KernelTest, the_reference_by_itself) {
   Module module = parse(axpy);
   std::vector<float> x = wave(6, 1), y = wave(6, 2);

@@ -49,6 +49,52 @@ TEST(BenchReport, table_is_aligned_and_marks_disturbed_workloads) {
             "!: too few repetitions were quiet, the least disturbed count; end what else runs, or raise --quiet\n");
 }
 
+/// A with two results, the second of them wrong; B cannot be compared.
+static Findings makeErrors() {
+  Findings findings = makeFindings();
+  Comparison exact, wrong;
+  exact.pass = true;
+  exact.maxError = 2.5e-7;
+  exact.meanError = 1e-8;
+  exact.allowed = 2e-6;
+  exact.compared = 1000;
+  wrong = exact;
+  wrong.pass = false;
+  wrong.wrong = 7;
+  wrong.maxError = 0.5;
+  findings.measurements[0].errors = {{"5x200xf32", exact}, {"5xf32", wrong}};
+  findings.measurements[1].errorProblem = "it is a secret";
+  return findings;
+}
+
+TEST(BenchReport, table_of_errors) {
+  std::string table = formatTable(makeErrors());
+  size_t at = table.find("   result");
+  ASSERT_NE(at, std::string::npos) << table;
+  EXPECT_EQ(table.substr(at, table.find('!', at) - at),
+            "   result     elements  largest error  mean error  allowed\n"
+            "A  5x200xf32      1000        2.5e-07     1.0e-08  2.0e-06\n"
+            "A  5xf32          1000        5.0e-01     1.0e-08  2.0e-06  7 wrong\n"
+            "B: no errors: it is a secret\n");
+}
+
+TEST(BenchReport, json_has_the_errors) {
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(formatJson(makeErrors()));
+  ASSERT_TRUE(static_cast<bool>(value)) << llvm::toString(value.takeError());
+  const llvm::json::Array &workloads = *value->getAsObject()->getArray("workloads");
+  const llvm::json::Object &a = *workloads[0].getAsObject(), &b = *workloads[1].getAsObject();
+  ASSERT_EQ(a.getArray("errors")->size(), 2u);
+  const llvm::json::Object &wrong = *(*a.getArray("errors"))[1].getAsObject();
+  EXPECT_EQ(wrong.getString("type"), "5xf32");
+  EXPECT_EQ(wrong.getInteger("elements"), 1000);
+  EXPECT_EQ(wrong.getNumber("largest"), 0.5);
+  EXPECT_EQ(wrong.getNumber("mean"), 1e-8);
+  EXPECT_EQ(wrong.getNumber("allowed"), 2e-6);
+  EXPECT_EQ(wrong.getInteger("wrong"), 7);
+  EXPECT_EQ(b.getString("errorProblem"), "it is a secret");
+  EXPECT_EQ(b.get("errors"), nullptr);
+}
+
 TEST(BenchReport, json_has_the_numbers) {
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(formatJson(makeFindings()));
   ASSERT_TRUE(static_cast<bool>(value)) << llvm::toString(value.takeError());

@@ -420,6 +420,48 @@ TEST_F(ReferenceAttentionTest, ThreadsChangeNothing) {
     EXPECT_EQ(reals(one[k]), reals(five[k]));
 }
 
+TEST_F(ReferenceAttentionTest, SampledRowsAreThoseOfTheWhole) {
+  auto wave = [](int64_t k) { return std::sin(0.37 * k); };
+  std::vector<Tensor> arguments = {made({2, 4, 3, 16}, wave), made({2, 2, 7, 16}, wave), made({2, 2, 7, 5}, wave)};
+  std::string text = attention("masks(causal<bottom_right>)");
+  auto all = results(text, arguments);
+  options.sampleRows = 4;
+  auto some = results(text, arguments);
+  // 24 rows: 0, 23 / 3, 46 / 3 and 23, rounded down. Of out, lse and weights a row has 5, 1 and 7 elements.
+  for (auto [result, width] : {std::pair(0, 5), std::pair(1, 1), std::pair(2, 7)})
+    for (int64_t k = 0; k < all[result].size(); ++k) {
+      int64_t row = k / width;
+      bool isSampled = row == 0 || row == 7 || row == 15 || row == 23;
+      EXPECT_EQ(some[result].known[k] != 0, isSampled) << "result " << result << ", element " << k;
+      if (isSampled) {
+        EXPECT_EQ(some[result].data[k].real, all[result].data[k].real);
+      }
+    }
+  // A sample of one is the first row, one of more rows than there are is the whole.
+  options.sampleRows = 1;
+  EXPECT_EQ(results(text, arguments)[1].known, [] {
+    std::vector<char> first(24, 0);
+    first[0] = 1;
+    return first;
+  }());
+  options.sampleRows = 25;
+  EXPECT_EQ(reals(results(text, arguments)[0]), reals(all[0]));
+}
+
+TEST_F(ReferenceAttentionTest, SampledRowsMayOnlyBeReturned) {
+  options.sampleRows = 2;
+  std::string t = "tensor<1x1x3x2xf32>";
+  std::string head = "func.func @main(%q: " + t + ") -> " + t + " { ", tail = " return %r : " + t + "\n}\n";
+  std::string attend = "%s = arith.constant 1.0 : f32\n %o = attn.attention %q, %q, %q scale(%s) : " + t + ", " + t +
+                       ", " + t + " outs(%q : " + t + ") -> " + t + "\n";
+  expectError(head + attend + "%r = arith.negf %o : " + t + "\n" + tail, {filled({1, 1, 3, 2}, 1)},
+              "expects its results to be returned and used by nothing else");
+  std::string inner =
+      "func.func private @inner(%q: " + t + ") -> " + t + " { " + attend + " return %o : " + t + "\n}\n";
+  expectError(head + "%r = call @inner(%q) : (" + t + ") -> " + t + "\n" + tail + inner, {filled({1, 1, 3, 2}, 1)},
+              "expects to be in the evaluated function itself");
+}
+
 TEST_F(ReferenceAttentionTest, HugeSizesAreErrors) {
   // No element in any operand, but 2^80 rows.
   const char *text = R"(

@@ -44,6 +44,22 @@ TEST_F(ReferenceCompareTest, RoundingToSixteenBits) {
   EXPECT_TRUE(std::isnan(roundToType(bf16, nan)));
 }
 
+TEST_F(ReferenceCompareTest, MeanAndUnknownElements) {
+  // Errors 0, 1/8 and 1/4; the infinities agree and add nothing.
+  Comparison all = run(f32, {1, 2.125, 3.25, inf}, {1, 2, 3, inf});
+  EXPECT_EQ(all.meanError, 0.125);
+  EXPECT_EQ(all.numCompared, 4);
+  // The unknown elements are neither wrong nor part of the magnitude that the floor is made of.
+  Tensor exact = reals(f32, {1, 1e9, 3});
+  exact.known = {1, 0, 1};
+  Comparison some = compare(reals(f32, {1, nan, 3.5}), exact, reals(f32, {1, -1e9, 3}));
+  EXPECT_EQ(some.numCompared, 2);
+  EXPECT_EQ(some.numWrong, 1);
+  EXPECT_EQ(some.maxError, 0.5);
+  EXPECT_EQ(some.allowed, 2e-6 * 3);
+  EXPECT_EQ(some.meanError, 0.25);
+}
+
 TEST_F(ReferenceCompareTest, UlpOfTypes) {
   EXPECT_EQ(ulpOfType(f16, 1.0), 0x1p-10);
   EXPECT_EQ(ulpOfType(f16, -3.0), 0x1p-9);

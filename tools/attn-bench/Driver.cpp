@@ -24,8 +24,9 @@ namespace cl = llvm::cl;
 static const char *const overview =
     R"(measure attention workloads against the machine's ceilings
 
-A workload is an attention in a .mlir file; files of them are described in tools/attn-bench/Workload.h. Each is compiled,
-run twice to warm up, then timed in repetitions. After each repetition its ceiling is measured on the same threads: the
+A workload is an attention in a .mlir file; files of them are described in tools/attn-bench/Workload.h. Two come with the
+tool: `attention`, the workloads with a share to reach, and `variants`, which are watched (scores, types, head sizes,
+lengths off a tile, 1k to 32k keys). Each is compiled, run twice to warm up, then timed in repetitions. After each repetition its ceiling is measured on the same threads: the
 multiply-add peak, or the rate of reading memory. The share is useful work over the ceiling, both medians. Useful work
 counts the (query, key) pairs that causal masks, windows and lengths keep. A repetition during which other processes
 used the CPUs is void, and repeated.
@@ -34,11 +35,16 @@ used the CPUs is void, and repeated.
 tools/scripts/bench-peers makes: each in a process of its own, on the same sizes, mask and threads, by the same rules,
 after half of our repetitions. Results that are wrong have no time.
 
-Exit code: 0, or 1 for any error. A speed below what the workload is to reach is no error.
+--errors compares what the last repetition wrote with the f64 reference, on a sample of query rows: the largest and the
+mean error, and what the project's rule allows (twice the error of an unfused implementation in the same types, and a
+floor). The reference takes seconds where there are many keys.
+
+Exit code: 0, or 1 for any error, and for results out of tolerance. A speed below what the workload is to reach is none.
 
   attn-bench
   attn-bench --workload='W[12]$' --threads=1 --repeat=5
   attn-bench my-workloads.json --json=results.json --svg=roofline.svg
+  attn-bench --set=variants --errors
   attn-bench --peers=auto
 )";
 
@@ -48,6 +54,8 @@ namespace {
 struct CommandLine {
   cl::OptionCategory category{"attn-bench options"};
   cl::opt<std::string> file{cl::Positional, cl::desc("[WORKLOADS.json]"), cl::cat(category)};
+  cl::opt<std::string> set{"set", cl::init("attention"), cl::value_desc("NAME"), cl::cat(category),
+                           cl::desc("a file that comes with the tool: attention (default) or variants")};
   cl::opt<std::string> workloads{"workload", cl::desc("only those whose name matches (default: all)"),
                                  cl::value_desc("REGEX"), cl::cat(category)};
   cl::opt<bool> list{"list", cl::desc("print the workloads and measure nothing"), cl::cat(category)};
@@ -57,6 +65,9 @@ struct CommandLine {
                             cl::desc("a repetition is as many runs as take this long (default 250)")};
   cl::opt<double> quiet{"quiet", cl::init(0.05), cl::value_desc("CPUS"), cl::cat(category),
                         cl::desc("CPUs that others may use during a repetition (default 0.05)")};
+  cl::opt<bool> errors{"errors", cl::desc("compare results with f64"), cl::cat(category)};
+  cl::opt<int64_t> errorRows{"error-rows", cl::init(64), cl::cat(category),
+                             cl::desc("query rows that --errors compares, 0 for all (default 64)")};
   cl::opt<std::string> peers{"peers", cl::value_desc("FOLDER"), cl::cat(category),
                              cl::desc("measure the peers of this environment; auto: peers in the build folder")};
   cl::opt<int64_t> peerTimeout{"peer-timeout", cl::init(300), cl::value_desc("SECONDS"), cl::cat(category),
@@ -81,18 +92,26 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   cl::HideUnrelatedOptions(line.category);
   cl::ParseCommandLineOptions(argc, argv, overview);
   BenchSettings settings;
-  settings.file = line.file.empty() ? findBeside(argv[0], "share/attn/bench/attention.json") : line.file;
+  settings.file = line.file;
+  if (line.file.empty())
+    settings.file = findBeside(argv[0], ("share/attn/bench/" + line.set + ".json").c_str());
   settings.workloads = line.workloads;
   settings.list = line.list;
   settings.threads = line.threads;
   settings.sampling = {line.repeat, line.leastTime * 1e-3, line.quiet};
+  if (line.errors || line.errorRows.getNumOccurrences())
+    settings.errorRows = line.errorRows;
   settings.peers = line.peers == "auto" ? findBeside(argv[0], "peers") : line.peers;
   settings.peerScripts = findBeside(argv[0], "share/attn/bench/peers");
   settings.peerSeconds = line.peerTimeout;
   settings.json = line.json;
   settings.svg = line.svg;
+  if (line.set.getNumOccurrences() && !line.file.empty())
+    return usageError("--set expects no workload file beside it, but got " + line.file);
   if (line.repeat < 1)
     return usageError("--repeat expects at least 1, but got " + std::to_string(line.repeat));
+  if (line.errorRows < 0)
+    return usageError("--error-rows expects at least 0, but got " + std::to_string(line.errorRows));
   if (line.peerTimeout < 1)
     return usageError("--peer-timeout expects at least 1, but got " + std::to_string(line.peerTimeout));
   for (const cl::opt<double> *option : {&line.leastTime, &line.quiet})
@@ -140,7 +159,7 @@ static Status writeText(const std::string &path, const std::string &text) {
 
 static void printList(const std::vector<Workload> &workloads) {
   for (const Workload &workload : workloads)
-    std::printf("%-4s %s: @%s of %s\n", workload.name.c_str(), workload.title.c_str(), workload.function.c_str(),
+    std::printf("%-7s %s: @%s of %s\n", workload.name.c_str(), workload.title.c_str(), workload.function.c_str(),
                 workload.source.c_str());
 }
 
@@ -187,7 +206,7 @@ static Result<Findings> measureAll(const std::vector<Workload> &workloads, const
     std::fprintf(stderr, "%s (%zu of %zu): %s\n", workload.name.c_str(), findings.measurements.size() + 1,
                  workloads.size(), workload.title.c_str());
     peaks.measureAll();
-    auto measurement = measure(workload, options, settings.sampling, meter, peers);
+    auto measurement = measure(workload, options, settings.sampling, meter, peers, settings.errorRows);
     if (!measurement) {
       Error error = measurement.error();
       error.message = workload.name + ": " + error.message;
@@ -198,6 +217,18 @@ static Result<Findings> measureAll(const std::vector<Workload> &workloads, const
   }
   findings.peaks = peaks.medians();
   return findings;
+}
+
+/// An error that names the workloads with a result out of tolerance.
+static Status checkErrors(const Findings &findings) {
+  std::string wrong;
+  for (const Measurement &measurement : findings.measurements)
+    for (const ResultError &error : measurement.errors)
+      if (!error.comparison.pass)
+        wrong += "; " + measurement.workload.name + ": " + error.comparison.message;
+  if (wrong.empty())
+    return {};
+  return Error{ErrorCode::CompileFailed, "the results differ from the reference's: " + wrong.substr(2), {}};
 }
 
 Status tool::runBenchTool(const BenchSettings &settings) {
@@ -227,5 +258,7 @@ Status tool::runBenchTool(const BenchSettings &settings) {
   std::fputs(formatTable(*findings).c_str(), stdout);
   if (Status status = writeText(settings.json, formatJson(*findings)); !status)
     return status;
-  return writeText(settings.svg, formatRoofline(*findings));
+  if (Status status = writeText(settings.svg, formatRoofline(*findings)); !status)
+    return status;
+  return checkErrors(*findings);
 }

@@ -16,6 +16,8 @@ struct BenchSettings {
   bool list = false;
   int64_t threads = 0;
   SampleOptions sampling;
+  /// Rows of each attention that are compared with f64; 0: all. Absent: none.
+  std::optional<int64_t> errorRows;
   /// The peers' virtual environment and the folder of their scripts; no environment: no peers.
   std::string peers, peerScripts;
   /// That a peer may take for a workload.
@@ -27,7 +29,8 @@ struct BenchSettings {
 /// Reads the command line; handles --help and --version by itself (both end the process), and unknown options too.
 Result<BenchSettings> parseBenchCommandLine(int argc, char **argv);
 
-/// Measures the workloads: the table goes to stdout, progress to stderr.
+/// Measures the workloads: the table goes to stdout, progress to stderr. Where results are compared and one is wrong,
+/// an error after everything was written.
 Status runBenchTool(const BenchSettings &settings);
 
 } // namespace attn::tool

@@ -67,8 +67,23 @@ static Result<Samples> takeHalves(const std::function<Status()> &run, const std:
   return samples;
 }
 
+/// Compares what the workload wrote with the reference.
+static void compareResults(Measurement &measurement, const Module &module, const Inputs &inputs,
+                           const std::vector<Array> &outputs, int64_t rows) {
+  std::vector<TensorView> views;
+  for (const Array &array : outputs)
+    views.push_back(array.view());
+  auto comparisons = module.check(measurement.workload.function, inputs.arguments, views, CheckOptions().rows(rows));
+  if (!comparisons) {
+    measurement.errorProblem = comparisons.error().message;
+    return;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    measurement.errors.push_back({describe(outputs[i].dtype(), outputs[i].sizes()), (*comparisons)[i]});
+}
+
 Result<Measurement> tool::measure(const Workload &workload, const RunOptions &options, const SampleOptions &sampling,
-                                  PeakMeter &meter, const Peers *peers) {
+                                  PeakMeter &meter, const Peers *peers, std::optional<int64_t> errorRows) {
   auto module = Module::parseFile(workload.source);
   if (!module)
     return module.error();
@@ -108,6 +123,8 @@ Result<Measurement> tool::measure(const Workload &workload, const RunOptions &op
   if (!samples)
     return samples.error();
   measurement.samples = std::move(*samples);
+  if (errorRows)
+    compareResults(measurement, *module, *inputs, *outputs, *errorRows);
   auto profile =
       profileRun(*module, workload.function, Target::host(), CompileOptions(), options, inputs->arguments, views);
   if (!profile)

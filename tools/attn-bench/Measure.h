@@ -11,6 +11,13 @@
 
 namespace attn::tool {
 
+/// How exact a result of a workload is.
+struct ResultError {
+  /// "1x16x2048x64xf32".
+  std::string type;
+  Comparison comparison;
+};
+
 struct Measurement {
   Workload workload;
   /// Of one compilation, parsing not included.
@@ -21,6 +28,9 @@ struct Measurement {
   Samples samples;
   /// Of a run apart from them.
   Profile profile;
+  /// One for each result; empty where they were not compared, and where errorProblem says why they cannot be.
+  std::vector<ResultError> errors;
+  std::string errorProblem;
   /// Between the repetitions; empty without peers.
   std::vector<PeerTime> peers;
 
@@ -39,9 +49,10 @@ struct Measurement {
 };
 
 /// Compiles and times a workload. Its attention must be one whose work can be counted. peers: null for none; they run
-/// after half of the repetitions, so that a slow change of the machine meets both.
+/// after half of the repetitions, so that a slow change of the machine meets both. errorRows: rows that are compared
+/// with f64, of the last repetition; 0: all. Absent: none.
 Result<Measurement> measure(const Workload &workload, const RunOptions &options, const SampleOptions &sampling,
-                            PeakMeter &meter, const Peers *peers);
+                            PeakMeter &meter, const Peers *peers, std::optional<int64_t> errorRows);
 
 } // namespace attn::tool
 

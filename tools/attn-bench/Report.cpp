@@ -71,6 +71,25 @@ static std::string formatPeers(const Findings &findings) {
   return alignRows(rows, /*leftColumns=*/2) + problems;
 }
 
+/// Errors against f64, a line for each result; then the workloads that have none. Empty where nothing was compared.
+static std::string formatErrors(const Findings &findings) {
+  std::vector<Row> rows = {{"", "result", "elements", "largest error", "mean error", "allowed", ""}};
+  std::string problems;
+  for (const Measurement &measurement : findings.measurements) {
+    if (!measurement.errorProblem.empty())
+      problems += measurement.workload.name + ": no errors: " + measurement.errorProblem + "\n";
+    for (const ResultError &error : measurement.errors)
+      rows.push_back({measurement.workload.name, error.type, std::to_string(error.comparison.compared),
+                      llvm::formatv("{0:e1}", error.comparison.maxError).str(),
+                      llvm::formatv("{0:e1}", error.comparison.meanError).str(),
+                      llvm::formatv("{0:e1}", error.comparison.allowed).str(),
+                      error.comparison.pass ? "" : std::to_string(error.comparison.wrong) + " wrong"});
+  }
+  if (rows.size() == 1)
+    return problems;
+  return alignRows(rows, /*leftColumns=*/2) + problems;
+}
+
 std::string tool::formatTable(const Findings &findings) {
   std::string text = llvm::formatv("{0}, {1} threads, {2} repetitions of at least {3:f0} ms\npeaks:", findings.cpu,
                                    findings.threads, findings.sampling.repeat, findings.sampling.leastSeconds * 1e3)
@@ -86,7 +105,7 @@ std::string tool::formatTable(const Findings &findings) {
     for (const PeerTime &time : measurement.peers)
       isQuiet &= time.isQuiet;
   }
-  text += alignRows(rows, /*leftColumns=*/2) + formatPeers(findings);
+  text += alignRows(rows, /*leftColumns=*/2) + formatErrors(findings) + formatPeers(findings);
   if (!isQuiet)
     text += "!: too few repetitions were quiet, the least disturbed count; end what else runs, or raise --quiet\n";
   return text;
@@ -134,6 +153,18 @@ static json::Array jsonOfPeers(const Measurement &measurement) {
   return peers;
 }
 
+static json::Array jsonOfErrors(const Measurement &measurement) {
+  json::Array errors;
+  for (const ResultError &error : measurement.errors)
+    errors.push_back(json::Object{{"type", error.type},
+                                  {"elements", error.comparison.compared},
+                                  {"largest", error.comparison.maxError},
+                                  {"mean", error.comparison.meanError},
+                                  {"allowed", error.comparison.allowed},
+                                  {"wrong", error.comparison.wrong}});
+  return errors;
+}
+
 static json::Object jsonOf(const Measurement &measurement) {
   const Workload &workload = measurement.workload;
   const Samples &samples = measurement.samples;
@@ -156,6 +187,10 @@ static json::Object jsonOf(const Measurement &measurement) {
   object["compileMilliseconds"] = measurement.compileMilliseconds;
   object["voided"] = samples.voided;
   object["isQuiet"] = samples.isQuiet;
+  if (!measurement.errors.empty())
+    object["errors"] = jsonOfErrors(measurement);
+  if (!measurement.errorProblem.empty())
+    object["errorProblem"] = measurement.errorProblem;
   if (!measurement.peers.empty())
     object["peers"] = jsonOfPeers(measurement);
   object["profile"] = jsonOf(measurement.profile);

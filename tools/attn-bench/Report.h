@@ -18,7 +18,8 @@ struct Findings {
   std::vector<Measurement> measurements;
 };
 
-/// A table with a line for each workload, and what to know beside it; one of the peers, if there are any.
+/// A table with a line for each workload, and what to know beside it; one of the peers and one of the errors, if there
+/// are any.
 std::string formatTable(const Findings &findings);
 
 /// The findings with every repetition, as JSON text. Units: seconds, and those named in the fields.

@@ -40,6 +40,23 @@ struct Comparison {
   int64_t wrong = 0;
   /// A line for people; it names the first wrong element.
   std::string message;
+  /// The mean error, and the elements that were compared.
+  double meanError = 0;
+  int64_t compared = 0;
+};
+
+/// How Module::check compares. All setters return the object.
+class CheckOptions {
+public:
+  /// Compares only so many query rows of each attention, or all where there are no more: spread evenly over batch,
+  /// heads and positions, the first and the last among them; 0, the default: all. For results too large to compute in
+  /// f64. KernelRefused where the function does anything with an attention's results but return them.
+  CheckOptions &rows(int64_t n) { return sampleRows = n, *this; }
+
+  int64_t rows() const { return sampleRows; }
+
+private:
+  int64_t sampleRows = 0;
 };
 
 /// Work of the attentions in a function. Causal and window masks count exactly, and so do kv_lengths that are an input
@@ -92,7 +109,8 @@ public:
   /// softmax, weights and results rounded once), plus a floor: 2e-6 * max(1, largest result) for f32, one ulp for f16
   /// and bf16, 1e-13 * max(1, largest result) for f64. NaN must meet NaN, infinity the same infinity.
   Result<std::vector<Comparison>> check(std::string_view name, const std::vector<Argument> &inputs,
-                                        const std::vector<TensorView> &outputs) const;
+                                        const std::vector<TensorView> &outputs,
+                                        const CheckOptions &options = CheckOptions()) const;
 
   /// The sizes of each result for these inputs, where the types and the operations tell them; dynamicSize where not.
   /// Data is not looked at (scalars are), so views may have null data.

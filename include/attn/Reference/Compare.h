@@ -14,6 +14,10 @@ struct Comparison {
   double maxError = 0;
   /// What was allowed at that element.
   double allowed = 0;
+  /// Mean |actual - exact| over the same elements.
+  double meanError = 0;
+  /// Elements that were compared: those that `exact` knows.
+  int64_t numCompared = 0;
   /// Elements that are out of tolerance, or differ in NaN or infinity.
   int64_t numWrong = 0;
   /// Row-major position of the first wrong element, or of the largest error where none is wrong; -1 if empty.
@@ -23,11 +27,12 @@ struct Comparison {
 };
 
 /// Compares a result with the exact one. `rounded` is that of Options::roundLikeUnfused; all of one shape, else it
-/// fails with a message. The element type is that of `exact`.
-/// Floats pass where |actual - exact| <= 2 * max|rounded - exact| + floor; the floor is 2e-6 * max(1, max|exact|) for
-/// f32, 1e-13 * max(1, max|exact|) for f64, and one ulp of the element for 16-bit types. NaN must meet NaN, and an
-/// infinity the same infinity; where the exact value rounds to infinity in its type, actual must be that infinity.
-/// Elements where `rounded` is not finite add nothing to the tolerance. Integers must be equal.
+/// fails with a message. Elements that `exact` does not know (Tensor::known) are left out, as if they were not there.
+/// The element type is that of `exact`. Floats pass where |actual - exact| <= 2 * max|rounded - exact| + floor; the
+/// floor is 2e-6 * max(1, max|exact|) for f32, 1e-13 * max(1, max|exact|) for f64, and one ulp of the element for
+/// 16-bit types. NaN must meet NaN, and an infinity the same infinity; where the exact value rounds to infinity in its
+/// type, actual must be that infinity. Elements where `rounded` is not finite add nothing to the tolerance. Integers
+/// must be equal.
 Comparison compare(const Tensor &actual, const Tensor &exact, const Tensor &rounded);
 
 } // namespace attn::reference

@@ -34,6 +34,10 @@ namespace attn::reference {
 struct Options {
   /// Round as the unfused graph would (see above) in place of exact f64.
   bool roundLikeUnfused = false;
+  /// Compute only so many rows (b, h, i) of each attention, or all where it has no more: spread evenly over their
+  /// row-major order, from the first to the last. 0: all. Tensor::known says which elements that gives. It is an error
+  /// where anything but the evaluated function's return uses such a result.
+  int64_t sampleRows = 0;
   /// Limit on the work of one evaluation, counted roughly in scalar operations; above it is an error.
   int64_t maxOperations = int64_t(1) << 42;
   /// Limit on the number of elements of one tensor (8 bytes each); above it is an error.

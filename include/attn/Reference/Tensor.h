@@ -27,6 +27,8 @@ struct Tensor {
   std::vector<int64_t> shape;
   /// As many elements as the shape has.
   std::vector<Scalar> data;
+  /// Where Options::sampleRows left elements out: 1 for each that was computed, 0 for the others. Empty: all were.
+  std::vector<char> known = {};
 
   /// `values` are taken as they are (not rounded to the type); as many as the shape has elements.
   static Tensor fromReals(mlir::Type elementType, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<double> values);

@@ -7,6 +7,9 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
+#include <vector>
+
+struct jit_code_entry;
 
 namespace llvm::orc {
 class LLJIT;
@@ -34,6 +37,8 @@ private:
   explicit Jit(std::unique_ptr<llvm::orc::LLJIT> jit);
 
   std::unique_ptr<llvm::orc::LLJIT> jit;
+  /// What debuggers know of this code; guarded by a lock that all objects share.
+  mutable std::vector<jit_code_entry *> debugEntries;
 };
 
 } // namespace attn
