@@ -106,9 +106,9 @@ static void placeScales(Operation *root, CpuLowering &lowering) {
   });
 }
 
-/// A tile of one chunk does one multiply-add for each element of K and V: the time is that of reading them, and the
-/// walk along several rows at once is none that the hardware foresees. Its scores ops ask for the values of the same
-/// keys while they work on the keys, and for the next keys.
+/// Scores ops have memory fetch what comes next while they work on their keys: the values of the same keys, and later
+/// keys. Without, a tile of few rows would wait for every row, since the walk along several at once is none that the
+/// hardware foresees, and other tiles for the start of each tile of keys that is not in the second-level cache.
 static void placePrefetches(Operation *root, CpuLowering &lowering) {
   root->walk([&](AccumulateOp accumulate) {
     auto weights = accumulate.getWeights().getDefiningOp<WeightsOp>();
@@ -138,6 +138,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
       return asked ? asked : blockRowsFor(target, sizes, query.scoreBits, lanes);
     };
     lowering.lanes = sizes.lanes;
+    lowering.fewRows = 2 * description->vectorBits / query.scoreBits;
     return success();
   }
 

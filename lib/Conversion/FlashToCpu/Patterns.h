@@ -13,6 +13,8 @@ struct CpuLowering {
   /// For a chunk of so many lanes.
   std::function<int64_t(int64_t lanes)> blockRows;
   int64_t lanes = 1;
+  /// A tile of so many rows, two vectors, or fewer does so little for each key that reading the keys takes its time.
+  int64_t fewRows = 1;
   int64_t blockRowsOf(mlir::VectorType chunk) const { return blockRows(chunk.getDimSize(0)); }
   /// Scores and maxima are multiples of ln2: a weight is 2^(score - max), which is cheaper than e^x by three products.
   /// The factor log2(e) is part of the scale.

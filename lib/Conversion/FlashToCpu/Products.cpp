@@ -30,8 +30,8 @@ using namespace attn::flash;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Calls `block(b, indices)` for blocks of `count` indices from `low` to `high`, which is no less. What is left over is
-/// one smaller block where the bounds are static. Elsewhere it is a whole one that repeats the last index: the same
-/// work again, to the same result.
+/// one smaller block where the bounds are static. Elsewhere it is the largest that may be left, and repeats the last
+/// index: the same work again, to the same result.
 static void buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t count,
                         llvm::function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value>)> block) {
   auto indicesFrom = [](ImplicitLocOpBuilder &b, Value first, int64_t count) {
@@ -56,11 +56,13 @@ static void buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t 
   Value size = arith::SubIOp::create(b, high, low);
   Value end = plus(b, low, arith::SubIOp::create(b, size, arith::RemUIOp::create(b, size, constantIndex(b, count))));
   whole(end);
+  if (count == 1)
+    return;
   Value hasRest = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, end, high);
   scf::IfOp::create(b, hasRest, [&](OpBuilder &nested, Location loc) {
     ImplicitLocOpBuilder b(loc, nested);
     Value last = arith::SubIOp::create(b, high, constantIndex(b, 1));
-    SmallVector<Value> indices = indicesFrom(b, end, count);
+    SmallVector<Value> indices = indicesFrom(b, end, count - 1);
     for (Value &index : indices)
       index = arith::MinSIOp::create(b, index, last);
     block(b, indices);
@@ -92,7 +94,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
                                VectorType chunk, Value lane, ArrayRef<Value> keys) const {
     int64_t count = keys.size(), chunks = cast<MemRefType>(adaptor.getQuery().getType()).getDimSize(0);
     SmallVector<RowPrefetch> ahead;
-    if (chunks > 1) {
+    if (op.getRowMax().getType().getRows() > lowering.fewRows) {
       // Enough work for each line: all of them in time for the next product and the next tile, a share in each chunk.
       Value share = arith::DivUIOp::create(b, lane, constantIndex(b, chunk.getDimSize(0)));
       for (const RowPrefetch &rows : prefetches(b, op, adaptor, keys.front(), op.getScores().getType().getKeys()))

@@ -63,8 +63,9 @@ def require(rule, holds, found):
 
 def check_loop(loop, options):
     rows, vectors = len(loop.broadcasts), options.vectors
-    require(f"{options.rows} rows, or the {options.extent % options.rows} that are left of {options.extent}",
-            rows in (options.rows, options.extent % options.rows), rows)
+    # What is left of an unknown number of keys is one row fewer.
+    require(f"{options.rows} rows, one fewer, or the {options.extent % options.rows} that are left of {options.extent}",
+            rows in (options.rows, options.rows - 1, options.extent % options.rows), rows)
     require(f"{rows} x {vectors} multiply-adds", len(loop.products) == rows * vectors, len(loop.products))
     require("as many accumulators", len(loop.accumulators()) == rows * vectors, sorted(loop.accumulators()))
     narrow = [i for i in loop.products if i.count("%" + options.register) < 2]
@@ -104,7 +105,8 @@ def main():
             check_loop(loop, options)
         whole = sum(len(loop.broadcasts) == options.rows for loop in loops)
         require("a loop of whole blocks for the scores and one for the values", whole >= 2, whole)
-        require("at most one loop of the rows that are left", len(loops) - whole <= 1, len(loops) - whole)
+        require("at most one loop of the keys that are left and one of the columns", len(loops) - whole <= 2,
+                len(loops) - whole)
     print("the assembly is right")
 
 
