@@ -3,27 +3,27 @@
 
 // REQUIRES: x86-64, uninstrumented
 // RUN: attn-run %s --function=full --emit=asm --target=x86-64-v3 > %t.full-v3.s
-// RUN: python3 %S/Inputs/check-assembly.py %t.full-v3.s --register=ymm --rows=6 --vectors=2 --extent=64 | FileCheck %s
+// RUN: python3 %S/Inputs/check-assembly.py %t.full-v3.s --register=ymm --rows=6 --vectors=2 | FileCheck %s
 // RUN: attn-run %s --function=causal --emit=asm --target=x86-64-v3 > %t.causal-v3.s
-// RUN: python3 %S/Inputs/check-assembly.py %t.causal-v3.s --register=ymm --rows=6 --vectors=2 --extent=64 | FileCheck %s
+// RUN: python3 %S/Inputs/check-assembly.py %t.causal-v3.s --register=ymm --rows=6 --vectors=2 | FileCheck %s
 // RUN: attn-run %s --function=full --emit=asm --target=x86-64-v4 > %t.full-v4.s
-// RUN: python3 %S/Inputs/check-assembly.py %t.full-v4.s --register=zmm --rows=4 --vectors=4 --extent=64 | FileCheck %s
+// RUN: python3 %S/Inputs/check-assembly.py %t.full-v4.s --register=zmm --rows=4 --vectors=4 | FileCheck %s
 // RUN: attn-run %s --function=causal --emit=asm --target=x86-64-v4 > %t.causal-v4.s
-// RUN: python3 %S/Inputs/check-assembly.py %t.causal-v4.s --register=zmm --rows=4 --vectors=4 --extent=64 | FileCheck %s
+// RUN: python3 %S/Inputs/check-assembly.py %t.causal-v4.s --register=zmm --rows=4 --vectors=4 | FileCheck %s
 // RUN: attn-run %s --function=causal_d128 --emit=asm --target=x86-64-v3 > %t.d128-v3.s
-// RUN: python3 %S/Inputs/check-assembly.py %t.d128-v3.s --register=ymm --rows=6 --vectors=2 --extent=128 | FileCheck %s
+// RUN: python3 %S/Inputs/check-assembly.py %t.d128-v3.s --register=ymm --rows=6 --vectors=2 | FileCheck %s
 // RUN: attn-run %s --function=causal_d128 --emit=asm --target=x86-64-v4 > %t.d128-v4.s
-// RUN: python3 %S/Inputs/check-assembly.py %t.d128-v4.s --register=zmm --rows=4 --vectors=4 --extent=128 | FileCheck %s
+// RUN: python3 %S/Inputs/check-assembly.py %t.d128-v4.s --register=zmm --rows=4 --vectors=4 | FileCheck %s
 // CHECK: the assembly is right
 
 // The check sees smaller blocks than were asked for, and blocks that do not fit into the registers.
 // RUN: attn-run %s --function=full --emit=asm --target=x86-64-v3 --block-rows=4 > %t.4.s
-// RUN: not python3 %S/Inputs/check-assembly.py %t.4.s --register=ymm --rows=6 --vectors=2 --extent=64 | FileCheck %s --check-prefix=SMALL
+// RUN: not python3 %S/Inputs/check-assembly.py %t.4.s --register=ymm --rows=6 --vectors=2 | FileCheck %s --check-prefix=SMALL
 // SMALL: expected a loop of whole blocks for the scores and one for the values, but got 0
 // RUN: attn-run %s --function=full --emit=asm --target=x86-64-v3 --block-rows=12 > %t.12.s
-// RUN: not python3 %S/Inputs/check-assembly.py %t.12.s --register=ymm --rows=12 --vectors=2 --extent=64 | FileCheck %s --check-prefix=LARGE
+// RUN: not python3 %S/Inputs/check-assembly.py %t.12.s --register=ymm --rows=12 --vectors=2 | FileCheck %s --check-prefix=LARGE
 // LARGE: expected as many accumulators, but got
-// RUN: not python3 %S/Inputs/check-assembly.py %t.full-v3.s --register=zmm --rows=6 --vectors=2 --extent=64 | FileCheck %s --check-prefix=NARROW
+// RUN: not python3 %S/Inputs/check-assembly.py %t.full-v3.s --register=zmm --rows=6 --vectors=2 | FileCheck %s --check-prefix=NARROW
 // NARROW: expected multiply-adds on zmm, but got
 
 // The functions that regions use are vector code of ours: a call for each lane would cost four fifths of the speed.

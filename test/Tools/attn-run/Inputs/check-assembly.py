@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks the hot loops of a kernel's x86-64 assembly, as `attn-run --emit=asm` prints it:
 
-  check-assembly.py KERNEL.s --register=ymm --rows=6 --vectors=2 --extent=64
+  check-assembly.py KERNEL.s --register=ymm --rows=6 --vectors=2
 
 A product loop is an innermost loop that multiplies a vector in memory by numbers that it broadcasts from memory. In one
 that computes a block of rows x vectors there are
@@ -11,9 +11,9 @@ that computes a block of rows x vectors there are
 - in whole blocks at most as many loads as multiply-adds, so that two load ports keep up with two multiply-add ports.
   Addresses that are read again from the stack count; prefetches do not.
 
-The keys of a tile are a multiple of the rows, the value columns (--extent) may leave a rest: its loop has that many
-rows. No function but the runtime's is called: none of libm, no memcpy. --rare names functions that serve arguments
-which hardly occur; they are called in loops of their own, one element a time, so that a branch can pass them by.
+The keys of a tile and the value columns may leave a rest: its loop has fewer rows. No function but the runtime's is
+called: none of libm, no memcpy. --rare names functions that serve arguments which hardly occur; they are called in loops
+of their own, one element a time, so that a branch can pass them by.
 
 Prints a line for each product loop, then `the assembly is right`, or the first rule that is broken (exit code 1).
 """
@@ -62,18 +62,19 @@ def require(rule, holds, found):
 
 
 def check_loop(loop, options):
-    rows, vectors = len(loop.broadcasts), options.vectors
-    # What is left of an unknown number of keys is one row fewer.
-    require(f"{options.rows} rows, one fewer, or the {options.extent % options.rows} that are left of {options.extent}",
-            rows in (options.rows, options.rows - 1, options.extent % options.rows), rows)
-    require(f"{rows} x {vectors} multiply-adds", len(loop.products) == rows * vectors, len(loop.products))
+    vectors, found = options.vectors, len(loop.products)
+    rows = found // vectors
+    require(f"at most {options.rows} x {vectors} multiply-adds", rows <= options.rows and found % vectors == 0, found)
+    # What is left of a tile may repeat its last row.
+    isWhole = rows == options.rows
+    require(f"{rows} numbers", len(loop.broadcasts) == rows or not isWhole, len(loop.broadcasts))
     require("as many accumulators", len(loop.accumulators()) == rows * vectors, sorted(loop.accumulators()))
     narrow = [i for i in loop.products if i.count("%" + options.register) < 2]
     require(f"multiply-adds on {options.register}", not narrow, narrow)
     require("no store", not loop.stores, loop.stores)
     spilled = [i for i in loop.reloads if i.startswith("v")]
     require("no vector of the stack", not spilled, spilled)
-    if rows == options.rows:
+    if isWhole:
         require("at most as many loads as multiply-adds", len(loop.loads) <= len(loop.products), loop.loads)
     print(f"product loop: {rows} x {vectors}, {loop.count} instructions, {len(loop.reloads)} addresses reloaded")
 
@@ -91,7 +92,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("assembly")
     parser.add_argument("--register")
-    for option in ("--rows", "--vectors", "--extent"):
+    for option in ("--rows", "--vectors"):
         parser.add_argument(option, type=int, default=0)
     parser.add_argument("--rare", default="")
     options = parser.parse_args()
@@ -103,7 +104,7 @@ def main():
         loops = [loop for loop in loops if loop.is_product()]
         for loop in loops:
             check_loop(loop, options)
-        whole = sum(len(loop.broadcasts) == options.rows for loop in loops)
+        whole = sum(len(loop.products) == options.rows * options.vectors for loop in loops)
         require("a loop of whole blocks for the scores and one for the values", whole >= 2, whole)
         require("at most one loop of the keys that are left and one of the columns", len(loops) - whole <= 2,
                 len(loops) - whole)
