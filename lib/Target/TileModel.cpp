@@ -12,6 +12,9 @@
 
 using namespace attn;
 
+/// Measured with 1 query of 32 heads on 8 kv heads, size 128: within noise from 1024 to 4096.
+static constexpr int64_t kSegmentKeys = 1024;
+
 static bool isSmall(int64_t extent) { return extent >= 0 && extent <= 64; }
 
 TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &query) {
@@ -32,6 +35,14 @@ TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &qu
   sizes.queryRows = llvm::PowerOf2Ceil(rows);
   sizes.lanes = std::min(sizes.lanes, sizes.queryRows);
   return sizes;
+}
+
+int64_t attn::chooseSegmentTiles(const TileQuery &query, const TileSizes &sizes) {
+  if (query.queryLen < 0 || query.queryLen > sizes.queries())
+    return 0;
+  const int64_t tiles = std::max<int64_t>(kSegmentKeys / sizes.kvTile, 1);
+  const bool isOneSegment = query.kvLen >= 0 && query.kvLen <= tiles * sizes.kvTile;
+  return isOneSegment ? 0 : tiles;
 }
 
 int64_t attn::blockRowsFor(const TargetDescription &target, const TileSizes &sizes, unsigned scoreBits,

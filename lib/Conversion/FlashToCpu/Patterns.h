@@ -45,8 +45,8 @@ public:
   explicit TileTypeConverter(int64_t lanes);
 };
 
-/// A scratch buffer: memref.alloc at the top of the parallel body (of the function, outside of one). `dynamicSize` is
-/// for the extent that is dynamic, and must be defined in front of the parallel loop.
+/// A scratch buffer: memref.alloc at the top of the parallel body; outside of one in the function's own block, in front
+/// of the loops around. `dynamicSize` is for the extent that is dynamic, and must be defined in front of these loops.
 mlir::Value createScratch(mlir::ImplicitLocOpBuilder &builder, mlir::MemRefType type,
                           llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &)> dynamicSize);
 
@@ -60,7 +60,8 @@ inline mlir::VectorType chunkType(const CpuLowering &lowering, mlir::Type rows) 
 /// lowest value by -1, they would end the process. What such a division yields is unspecified.
 void guardDivisions(mlir::Operation *root);
 
-/// Patterns for load_query, init, update_max, weights, store, store_lse and store_weights.
+/// Patterns for load_query, init, update_max, weights, store, store_lse, store_weights, store_partial, load_partial and
+/// merge.
 void populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
                           mlir::RewritePatternSet &patterns);
 
