@@ -65,9 +65,9 @@ TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
 /// a row.
 ///
 /// Keys are split where one tile has all queries (queryLen is known when compiling) and there are more of them than one
-/// segment has; where only the run knows kvLen it has one segment or more. A segment has about 1024 keys: a megabyte of
-/// f32 keys and values of size 128, tens of microseconds of reading, beside which starting an item and merging its
-/// result (a few rows) are small; yet few enough for 4096 keys of one head to keep four cores busy.
+/// segment has; where only the run knows kvLen they always are. A segment has 2048 keys, rounded up to whole tiles (so
+/// that a power of two leaves no splinter): 2 MiB of f32 keys and values of size 128, a tenth of a millisecond of
+/// reading. Beside it the start of an item and the merging of its few rows do not show.
 int64_t chooseSegmentTiles(const TileQuery &query, const TileSizes &sizes);
 
 /// Rows of a register block for a chunk of `chunkLanes` lanes, at most sizes.lanes: as many accumulators as the whole
