@@ -15,8 +15,10 @@
 //
 // or, where few queries would leave threads without work (Segments.h),
 //
-//   scf.forall (b, h, tile of queries, segment of keys) { load_query, init, the loops over its kv tiles, store_partial
-//   } scf.forall (b, h, tile of queries) {
+//   scf.forall (b, h, tile of queries, segment of keys) {
+//     load_query, init, the loops over its kv tiles, store_partial
+//   }
+//   scf.forall (b, h, tile of queries) {
 //     init
 //     scf.for over segments { load_partial, merge }
 //     store, store_lse

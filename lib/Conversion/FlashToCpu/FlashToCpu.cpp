@@ -56,8 +56,8 @@ Value attn::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
   Operation *inside = nullptr, *parent = b.getInsertionBlock()->getParentOp();
   for (; !isa<scf::ForallOp, FunctionOpInterface>(parent); parent = parent->getParentOp())
     inside = parent;
-  // The size is known in front of a parallel loop, so that it may be anywhere in it; in a function it has a place.
-  if (isa<scf::ForallOp>(parent))
+  // A size that is known in front of a parallel loop may be used anywhere in it; in a function it has its place.
+  if (isa<scf::ForallOp>(parent) || type.hasStaticShape())
     b.setInsertionPointToStart(&parent->getRegion(0).front());
   else if (inside)
     b.setInsertionPoint(inside);

@@ -45,8 +45,9 @@ public:
   explicit TileTypeConverter(int64_t lanes);
 };
 
-/// A scratch buffer: memref.alloc at the top of the parallel body; outside of one in the function's own block, in front
-/// of the loops around. `dynamicSize` is for the extent that is dynamic, and must be defined in front of these loops.
+/// A scratch buffer: memref.alloc at the top of the parallel body (of the function, outside of one). `dynamicSize` is
+/// for the extent that is dynamic, and must be defined in front of the parallel loop; outside of one in front of the
+/// loops around, where such a buffer then is.
 mlir::Value createScratch(mlir::ImplicitLocOpBuilder &builder, mlir::MemRefType type,
                           llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &)> dynamicSize);
 

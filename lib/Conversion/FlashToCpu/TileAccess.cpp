@@ -91,13 +91,15 @@ static void transposeBlock(ImplicitLocOpBuilder &b, MutableArrayRef<Value> block
     });
 }
 
-/// Rows and columns of the blocks for a tile and a tensor, at most 256 bits of the tile's type; 1 where the rows of the
-/// tensor have no vectors.
-static int64_t blockExtent(Value tile, Value tensor) {
+/// Rows and columns of the blocks for a tile and a tensor, at most 256 bits of the tile's type, and no more than there
+/// are rows where that is known; 1 where the rows of the tensor have no vectors.
+static int64_t blockExtent(Value tile, Value tensor, Value rows) {
   auto type = cast<MemRefType>(tile.getType());
   if (!cast<MemRefType>(tensor.getType()).isLastDimUnitStride())
     return 1;
-  return std::min<int64_t>(type.getDimSize(2), 256 / type.getElementTypeBitWidth());
+  int64_t size = std::min<int64_t>(type.getDimSize(2), 256 / type.getElementTypeBitWidth());
+  std::optional<int64_t> known = getConstantIntValue(rows);
+  return known && *known > 0 ? std::min<int64_t>(size, llvm::bit_floor<uint64_t>(*known)) : size;
 }
 
 namespace {
@@ -106,7 +108,7 @@ namespace {
 class BlockWalk {
 public:
   BlockWalk(Value tile, Value tensor, Value batch, const TileRows &rows, Value first)
-      : tensor(tensor), batch(batch), rows(rows), first(first), size(blockExtent(tile, tensor)) {}
+      : tensor(tensor), batch(batch), rows(rows), first(first), size(blockExtent(tile, tensor, rows.rows)) {}
 
   using Body = llvm::function_ref<void(ImplicitLocOpBuilder &, Value row, Value column)>;
 

@@ -264,16 +264,16 @@ struct Merge : TilePattern<MergeOp> {
       Value newMax = vectorMax(b, max, otherMax), base = finiteMax(b, newMax);
       Value rescale = weightOf(b, max, base), otherRescale = weightOf(b, otherMax, base);
       auto combine = [&](ImplicitLocOpBuilder &b, Value value, Value other) -> Value {
-        return arith::AddFOp::create(b, arith::MulFOp::create(b, value, rescale),
-                                     arith::MulFOp::create(b, other, otherRescale));
+        Value mine = arith::MulFOp::create(b, value, rescale);
+        return arith::AddFOp::create(b, mine, arith::MulFOp::create(b, other, otherRescale));
       };
       Value sum = loadRows(b, chunk, adaptor.getSum(), lane),
             otherSum = loadRows(b, chunk, adaptor.getOtherSum(), lane);
       storeRows(b, newMax, adaptor.getMax(), lane);
       storeRows(b, combine(b, sum, otherSum), adaptor.getSum(), lane);
       buildLoop(b, constantIndex(b, 0), getDimension(b, acc, 1), 1, [&](ImplicitLocOpBuilder &b, Value e) {
-        Value other = loadLanes(b, chunk, adaptor.getOtherAcc(), e, lane);
-        storeLanes(b, combine(b, loadLanes(b, chunk, acc, e, lane), other), acc, e, lane);
+        Value mine = loadLanes(b, chunk, acc, e, lane), other = loadLanes(b, chunk, adaptor.getOtherAcc(), e, lane);
+        storeLanes(b, combine(b, mine, other), acc, e, lane);
       });
     });
     return {adaptor.getMax(), adaptor.getSum(), acc};
