@@ -59,6 +59,11 @@ def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp
     front of the loop (flash.require), captured loads whose indices are not proved in bounds are clamped.
     `attn.classify_tiles` on memrefs becomes the parallel loop that writes its record.
 
+    Few queries and long keys: the scf.forall has a fourth dimension, over segments of the keys, each a fixed number of
+    kv tiles, and ends in `store_partial`; a second one over (batch, head, query tile) merges them in ascending order.
+    queryLen and kvLen alone decide (`chooseSegmentTiles` in attn/Target/TileModel.h), so that neither threads nor batch
+    change a bit. Attention with weights is not split. Example: test/Conversion/AttnToFlash/segments.mlir.
+
     Precondition: memrefs, no named masks (attn-expand-named). Postcondition: no attn op; flash-verify-form holds.
     Example: test/Conversion/AttnToFlash/doc-example.mlir.
   }];
@@ -67,6 +72,9 @@ def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp
            "query rows of a tile; a power of two from 1 to 1024, 0 lets the target's cost model choose">,
     Option<"tileKv", "tile-kv", "int64_t", "0",
            "keys of a tile; 1 to 65536, 0 lets the target's cost model choose">,
+    Option<"segmentKeys", "segment-keys", "int64_t", "0",
+           "keys of a segment, rounded up to whole tiles; 1 to 1073741824, 0 lets the cost model choose whether and where "
+           "keys are split">,
     Option<"target", "target", "std::string", "\"host\"",
            "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
     Option<"skipTiles", "skip-tiles", "bool", "true",

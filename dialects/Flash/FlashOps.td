@@ -176,6 +176,69 @@ def Flash_ClassifyTileOp : Flash_Op<"classify_tile", [RecursiveMemoryEffects, Me
 }
 
 //===----------------------------------------------------------------------===//
+// Partial results: keys in segments
+//===----------------------------------------------------------------------===//
+
+/// Memory of maxima or sums, and of accumulators, in T.
+def Flash_PartialRows : MemRefRankOf<[F32, F64], [3]>;
+def Flash_PartialAcc : MemRefRankOf<[F32, F64], [4]>;
+
+def Flash_StorePartialOp : Flash_Op<"store_partial", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>,
+    AllTypesMatch<["maxDest", "sumDest"]>]> {
+  let summary = "keep the state of the softmax over some of the keys";
+  let description = [{
+    `maxDest[p, h(r), i(r)] = max[r]`, `sumDest[p, h(r), i(r)] = sum[r]`, `accDest[p, h(r), i(r), e] = acc[r, e]` for
+    r < rows: a partial result, not normalised and not rounded. `p` numbers the pairs of a batch entry and a segment of
+    its keys. The unit of the maxima is the target's: `load_partial` in the same function reads them. Consumes acc.
+  }];
+  let arguments = (ins Flash_RowsType:$max, Flash_RowsType:$sum, Flash_AccType:$acc, Flash_PartialRows:$maxDest,
+                       Flash_PartialRows:$sumDest, Flash_PartialAcc:$accDest, Index:$p, Index:$h, Index:$i0,
+                       Index:$rows, Flash_Group:$group);
+  let assemblyFormat = [{ $max `,` $sum `,` $acc `,` $maxDest `,` $sumDest `,` $accDest `[` $p `,` $h `,` $i0 `]`
+    `rows` $rows (`group` $group^)? attr-dict `:` qualified(type($max)) `,` qualified(type($acc)) `,` type($maxDest)
+    `,` type($accDest) }];
+  let hasVerifier = 1;
+}
+
+def Flash_LoadPartialOp : Flash_Op<"load_partial", [MemoryEffects<[MemRead]>, AllTypesMatch<["max", "sum"]>,
+    AllTypesMatch<["maxSource", "sumSource"]>]> {
+  let summary = "read what store_partial kept";
+  let description = [{
+    `max`, `sum` and `acc` as `store_partial` wrote them at the same place, for r < rows. Rows at and behind `rows` are
+    left undefined.
+  }];
+  let arguments = (ins Flash_PartialRows:$maxSource, Flash_PartialRows:$sumSource, Flash_PartialAcc:$accSource,
+                       Index:$p, Index:$h, Index:$i0, Index:$rows, Flash_Group:$group);
+  let results = (outs Flash_RowsType:$max, Flash_RowsType:$sum, Flash_AccType:$acc);
+  let assemblyFormat = [{ $maxSource `,` $sumSource `,` $accSource `[` $p `,` $h `,` $i0 `]` `rows` $rows
+    (`group` $group^)? attr-dict `:` type($maxSource) `,` type($accSource) `->` qualified(type($max)) `,`
+    qualified(type($acc)) }];
+  let hasVerifier = 1;
+}
+
+def Flash_MergeOp : Flash_Op<"merge", [Pure,
+    AllTypesMatch<["max", "sum", "otherMax", "otherSum", "newMax", "newSum"]>,
+    AllTypesMatch<["acc", "otherAcc", "newAcc"]>]> {
+  let summary = "merge the results over two sets of keys";
+  let description = [{
+    ```
+    newMax = max(max, otherMax), x = exp(max - newMax), y = exp(otherMax - newMax)        0 where newMax is -inf
+    newSum = sum * x + otherSum * y
+    newAcc[r, e] = acc[r, e] * x[r] + otherAcc[r, e] * y[r]
+    ```
+    for r < rows; the other rows are left undefined. (-inf, 0, 0), the result over no key, changes nothing. A NaN in a
+    row of either makes its sum and accumulator NaN. Associative up to rounding. Consumes all of its operands.
+    Source: FlashDecoding (https://crfm.stanford.edu/2023/10/12/flashdecoding.html).
+  }];
+  let arguments = (ins Flash_RowsType:$max, Flash_RowsType:$sum, Flash_AccType:$acc, Flash_RowsType:$otherMax,
+                       Flash_RowsType:$otherSum, Flash_AccType:$otherAcc, Index:$rows);
+  let results = (outs Flash_RowsType:$newMax, Flash_RowsType:$newSum, Flash_AccType:$newAcc);
+  let assemblyFormat = [{ `(` $max `,` $sum `,` $acc `)` `,` `(` $otherMax `,` $otherSum `,` $otherAcc `)`
+    `rows` $rows attr-dict `:` qualified(type($max)) `,` qualified(type($acc)) }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // What generated code asks of the runtime
 //===----------------------------------------------------------------------===//
 

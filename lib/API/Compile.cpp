@@ -32,6 +32,8 @@ static Status checkOptions(const CompileOptions &options) {
     return status;
   if (Status status = checkRange("tileKv", options.tileKv(), 65536, "a number", false); !status)
     return status;
+  if (Status status = checkRange("segmentKeys", options.segmentKeys(), kMaxExtent, "a number", false); !status)
+    return status;
   return checkRange("blockRows", options.blockRows(), 16, "a number", false);
 }
 
@@ -40,6 +42,7 @@ static CodeOptions convert(const CompileOptions &options, const Target &target) 
   result.pipeline.target = target.name();
   result.pipeline.tileQ = options.tileQ();
   result.pipeline.tileKv = options.tileKv();
+  result.pipeline.segmentKeys = options.segmentKeys();
   result.pipeline.blockRows = options.blockRows();
   result.pipeline.skipTiles = options.skipTiles();
   result.pipeline.countKvTiles = options.countKvTiles();
@@ -158,14 +161,17 @@ static std::string describeTiles(mlir::func::FuncOp function, const TargetDescri
   std::set<std::string> lines;
   function.walk([&](AttentionOp op) {
     TileQuery query = getTileQuery(op);
-    mlir::FailureOr<TileSizes> sizes = chooseTileSizes(op, target, options.tileQ(), options.tileKv());
+    mlir::FailureOr<TileSizes> sizes =
+        chooseTileSizes(op, target, {options.tileQ(), options.tileKv(), options.segmentKeys()});
     if (failed(sizes))
       return;
     int64_t blockRows = blockRowsFor(target, chooseTiles(target, {query.scoreBits}), query.scoreBits, sizes->lanes);
     lines.insert("tiles of " + std::to_string(sizes->queries()) + " queries" +
                  (sizes->group > 1 ? " of " + std::to_string(sizes->group) + " heads" : "") + " x " +
-                 std::to_string(sizes->kvTile) + " keys, register blocks of " +
-                 std::to_string(options.blockRows() ? options.blockRows() : blockRows) + " keys\n");
+                 std::to_string(sizes->kvTile) + " keys, " +
+                 (sizes->segmentTiles ? "segments of " + std::to_string(sizes->segmentKeys()) + " keys, " : "") +
+                 "register blocks of " + std::to_string(options.blockRows() ? options.blockRows() : blockRows) +
+                 " keys\n");
   });
   std::string text;
   for (const std::string &line : lines)

@@ -132,7 +132,7 @@ FailureOr<std::vector<NamedTileMap>> PrintTileMap::mapModule(ModuleOp module, Ti
     auto parent = op->getParentOfType<func::FuncOp>();
     if (!parent || (!function.empty() && parent.getName() != function))
       return WalkResult::advance();
-    FailureOr<TileSizes> tiles = chooseTileSizes(op, *description, tileQ, tileKv);
+    FailureOr<TileSizes> tiles = chooseTileSizes(op, *description, {tileQ, tileKv});
     if (failed(tiles))
       return WalkResult::interrupt();
     inputs.queryTile = tiles->queries();

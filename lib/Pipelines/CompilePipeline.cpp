@@ -67,7 +67,7 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(flash::createFreeBuffersPass());
   // The FlashAttention loop.
   functions.addPass(createConvertAttnToFlashPass(
-      {options.tileQ, options.tileKv, options.target, options.skipTiles, options.countKvTiles}));
+      {options.tileQ, options.tileKv, options.segmentKeys, options.target, options.skipTiles, options.countKvTiles}));
   cleanUp(functions);
   // What the next level relies on: tiles may be updated in place.
   functions.addPass(flash::createVerifyFormPass());
@@ -136,6 +136,9 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
                         llvm::cl::init(0)};
   Option<int64_t> tileKv{*this, "tile-kv", llvm::cl::desc("keys of a tile; 0: the cost model chooses"),
                          llvm::cl::init(0)};
+  Option<int64_t> segmentKeys{*this, "segment-keys",
+                              llvm::cl::desc("keys of a segment; 0: the cost model chooses whether keys are split"),
+                              llvm::cl::init(0)};
   Option<int64_t> blockRows{*this, "block-rows", llvm::cl::desc("keys of a register block; 0: the cost model chooses"),
                             llvm::cl::init(0)};
   Option<bool> skipTiles{*this, "skip-tiles", llvm::cl::desc("skip the kv tiles that a mask empties"),
@@ -147,10 +150,10 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
 } // namespace
 
 void attn::registerPipelines() {
-  PassPipelineRegistration<CommandLineOptions>("attn-compile", "Compile a graph down to a level of IR",
-                                               [](OpPassManager &pm, const CommandLineOptions &options) {
-                                                 buildCompilePipeline(pm, {options.to, options.target, options.tileQ,
-                                                                           options.tileKv, options.blockRows,
-                                                                           options.skipTiles, options.countKvTiles});
-                                               });
+  PassPipelineRegistration<CommandLineOptions>(
+      "attn-compile", "Compile a graph down to a level of IR",
+      [](OpPassManager &pm, const CommandLineOptions &options) {
+        buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.segmentKeys,
+                                  options.blockRows, options.skipTiles, options.countKvTiles});
+      });
 }

@@ -12,6 +12,9 @@
 
 using namespace attn;
 
+/// Measured on two cores (dialects/Flash/Rationale.md): 1024 keys cost a tenth of the speed of memory, 2048 nothing.
+static constexpr int64_t kSegmentKeys = 2048;
+
 static bool isSmall(int64_t extent) { return extent >= 0 && extent <= 64; }
 
 TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &query) {
@@ -32,6 +35,14 @@ TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &qu
   sizes.queryRows = llvm::PowerOf2Ceil(rows);
   sizes.lanes = std::min(sizes.lanes, sizes.queryRows);
   return sizes;
+}
+
+int64_t attn::chooseSegmentTiles(const TileQuery &query, const TileSizes &sizes) {
+  if (query.queryLen < 0 || query.queryLen > sizes.queries())
+    return 0;
+  const int64_t tiles = llvm::divideCeil(kSegmentKeys, sizes.kvTile);
+  const bool isOneSegment = query.kvLen >= 0 && query.kvLen <= tiles * sizes.kvTile;
+  return isOneSegment ? 0 : tiles;
 }
 
 int64_t attn::blockRowsFor(const TargetDescription &target, const TileSizes &sizes, unsigned scoreBits,

@@ -168,8 +168,9 @@ TEST(ModuleTest, options_out_of_range) {
                                               "the cost model choose");
   EXPECT_NE(code(CompileOptions().tileQ(-1)), "");
   EXPECT_NE(code(CompileOptions().tileKv(65537)), "");
+  EXPECT_NE(code(CompileOptions().segmentKeys((int64_t(1) << 30) + 1)), "");
   EXPECT_NE(code(CompileOptions().blockRows(17)), "");
-  EXPECT_EQ(code(CompileOptions().tileQ(32).tileKv(96).blockRows(4)), "");
+  EXPECT_EQ(code(CompileOptions().tileQ(32).tileKv(96).segmentKeys(100).blockRows(4)), "");
 }
 
 TEST(ModuleTest, targets_that_are_not_here) {

@@ -101,9 +101,18 @@ TileSizes chooseFew(const TargetDescription &target, int64_t queryLen, int64_t g
 
 TEST(TileModel, FewQueriesAreOneTileOfWholeVectors) {
   TargetDescription avx2 = registers(256, 16, true);
-  for (auto [queryLen, group, rows, together] :
-       {std::tuple(1, 1, 8, 1), {1, 4, 8, 4}, {1, 8, 8, 8}, {3, 3, 16, 3}, {2, 7, 16, 7}, {1, 64, 64, 64},
-        {64, 1, 64, 1}, {0, 4, 8, 4}, {33, 2, 64, 1}, {1, 65, 8, 1}, {65, 1, 64, 1}, {100, 8, 64, 1}}) {
+  for (auto [queryLen, group, rows, together] : {std::tuple(1, 1, 8, 1),
+                                                 {1, 4, 8, 4},
+                                                 {1, 8, 8, 8},
+                                                 {3, 3, 16, 3},
+                                                 {2, 7, 16, 7},
+                                                 {1, 64, 64, 64},
+                                                 {64, 1, 64, 1},
+                                                 {0, 4, 8, 4},
+                                                 {33, 2, 64, 1},
+                                                 {1, 65, 8, 1},
+                                                 {65, 1, 64, 1},
+                                                 {100, 8, 64, 1}}) {
     TileSizes tiles = chooseFew(avx2, queryLen, group);
     EXPECT_EQ(tiles.queryRows, rows) << queryLen << " x " << group;
     EXPECT_EQ(tiles.group, together) << queryLen << " x " << group;
@@ -115,6 +124,28 @@ TEST(TileModel, FewQueriesAreOneTileOfWholeVectors) {
   // Only the run knows: the tile of many queries.
   EXPECT_EQ(chooseFew(avx2, -1, 4).queryRows, 64);
   EXPECT_EQ(chooseFew(avx2, -1, 4).group, 1);
+}
+
+TEST(TileModel, LongKeysOfFewQueriesAreSplit) {
+  auto segments = [](int64_t queryLen, int64_t kvLen, int64_t group = 4) {
+    TileQuery query{32, 128, 128, queryLen, group, kvLen};
+    return chooseSegmentTiles(query, chooseTiles(registers(256, 16, true), query));
+  };
+  // Tiles have 60 keys: 2048 are 35 of them, which have 2100 keys.
+  for (int64_t queryLen : {1, 4, 64}) {
+    EXPECT_EQ(segments(queryLen, 4096), 35) << queryLen;
+    EXPECT_EQ(segments(queryLen, 2101), 35) << queryLen;
+    EXPECT_EQ(segments(queryLen, -1), 35) << queryLen;
+    for (int64_t kvLen : {0, 1, 2048, 2100})
+      EXPECT_EQ(segments(queryLen, kvLen), 0) << queryLen << " x " << kvLen;
+  }
+  // Heads that are too many for one tile do not matter; queries that are, or that only the run knows, do.
+  EXPECT_EQ(segments(1, 4096, 100), 35);
+  for (int64_t queryLen : {-1, 65, 4096})
+    EXPECT_EQ(segments(queryLen, 1 << 20), 0) << queryLen;
+  TileSizes tiles = choose(registers(512, 32, true), 64, 64);
+  tiles.kvTile = 4096;
+  EXPECT_EQ(chooseSegmentTiles({32, 64, 64, 1}, tiles), 1);
 }
 
 TEST(TileModel, BlocksOfFewerVectorsHaveMoreRows) {

@@ -55,6 +55,8 @@ struct CommandLine {
                               cl::init("host"), cl::cat(category)};
   cl::opt<int64_t> tileQ{"tile-q", cl::desc("query rows of a tile (0: the cost model chooses)"), cl::cat(category)};
   cl::opt<int64_t> tileKv{"tile-kv", cl::desc("keys of a tile (0: the cost model chooses)"), cl::cat(category)};
+  cl::opt<int64_t> segmentKeys{"segment-keys", cl::desc("keys of a segment (0: the cost model chooses)"),
+                               cl::cat(category)};
   cl::opt<int64_t> blockRows{"block-rows", cl::desc("keys of a register block (0: the cost model chooses)"),
                              cl::cat(category)};
   cl::opt<bool> optimize{"optimize", cl::desc("LLVM's optimisation (default: on)"), cl::init(true), cl::cat(category)};
@@ -150,7 +152,8 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.data.archive = line.archive;
   settings.data.seed = line.seed;
   settings.target = Target::cpu(line.target);
-  settings.compile.tileQ(line.tileQ).tileKv(line.tileKv).blockRows(line.blockRows).optimize(line.optimize);
+  settings.compile.tileQ(line.tileQ).tileKv(line.tileKv).segmentKeys(line.segmentKeys).blockRows(line.blockRows);
+  settings.compile.optimize(line.optimize);
   settings.threads = line.threads;
   settings.remarks = line.remarks;
   settings.output = line.output;

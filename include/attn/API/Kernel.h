@@ -83,6 +83,9 @@ public:
   CompileOptions &tileQ(int64_t rows) { return queryRows = rows, *this; }
   /// Keys of a tile: 1 to 65536, or 0.
   CompileOptions &tileKv(int64_t keys) { return kvTile = keys, *this; }
+  /// Keys of a segment, rounded up to whole tiles: 1 to 2^30, or 0. Segments are computed in parallel and then merged;
+  /// one that holds all keys is not split. With 0 the cost model splits the keys of few queries.
+  CompileOptions &segmentKeys(int64_t keys) { return kvSegment = keys, *this; }
   /// Keys (or value columns) of a register block: 1 to 16, or 0.
   CompileOptions &blockRows(int64_t rows) { return registerRows = rows, *this; }
   /// Skip the kv tiles that a mask empties; on unless turned off. Off gives the same bits, slower.
@@ -105,6 +108,7 @@ public:
 
   int64_t tileQ() const { return queryRows; }
   int64_t tileKv() const { return kvTile; }
+  int64_t segmentKeys() const { return kvSegment; }
   int64_t blockRows() const { return registerRows; }
   bool skipTiles() const { return skipEmptyTiles; }
   bool countKvTiles() const { return countTiles; }
@@ -113,7 +117,7 @@ public:
   const std::function<void(const Diagnostic &)> &onDiagnostic() const { return diagnosticHandler; }
 
 private:
-  int64_t queryRows = 0, kvTile = 0, registerRows = 0;
+  int64_t queryRows = 0, kvTile = 0, kvSegment = 0, registerRows = 0;
   bool llvmPasses = true, skipEmptyTiles = true, countTiles = false;
   std::function<void(Stage, const std::string &)> dumpHook;
   std::function<void(const Diagnostic &)> diagnosticHandler;

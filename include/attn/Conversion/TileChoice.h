@@ -11,10 +11,14 @@ namespace attn {
 /// What the cost model is asked for an attention, on tensors or memrefs. Named masks and scores may stand in it.
 TileQuery getTileQuery(AttentionOp op);
 
-/// The tile sizes of the op's `tiles`; without them what the options tile-q and tile-kv ask for, where one is 0 what
-/// the cost model chooses for the target. A diagnostic at the op for a size that is not allowed.
-mlir::FailureOr<TileSizes> chooseTileSizes(AttentionOp op, const TargetDescription &target, int64_t tileQ,
-                                           int64_t tileKv);
+/// The options tile-q, tile-kv and segment-keys; 0 lets the cost model choose.
+struct TileOptions {
+  int64_t tileQ = 0, tileKv = 0, segmentKeys = 0;
+};
+
+/// The tile sizes of the op's `tiles`; without them what the options ask for, where one is 0 what the cost model
+/// chooses for the target. A diagnostic at the op for a size that is not allowed.
+mlir::FailureOr<TileSizes> chooseTileSizes(AttentionOp op, const TargetDescription &target, const TileOptions &options);
 
 } // namespace attn
 

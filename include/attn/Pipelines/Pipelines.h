@@ -19,9 +19,10 @@ struct PipelineOptions {
   Level to = Level::Machine;
   /// As describeTarget takes it.
   std::string target = "host";
-  /// Query rows and keys of a tile, keys of a register block; 0 lets the target's cost model choose.
+  /// Query rows and keys of a tile, keys of a segment and of a register block; 0 lets the target's cost model choose.
   int64_t tileQ = 0;
   int64_t tileKv = 0;
+  int64_t segmentKeys = 0;
   int64_t blockRows = 0;
   /// Skip the kv tiles that a mask empties; count the computed ones in the call's report.
   bool skipTiles = true;
@@ -31,8 +32,8 @@ struct PipelineOptions {
 /// Adds what takes a module from the graph level to `options.to`. pm is one for modules.
 void buildCompilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// Makes `--attn-compile="to=... target=... tile-q= tile-kv= block-rows= skip-tiles= count-kv-tiles="` known to the
-/// command line.
+/// Makes `--attn-compile="to=... target=... tile-q= tile-kv= segment-keys= block-rows= skip-tiles= count-kv-tiles="`
+/// known to the command line.
 void registerPipelines();
 
 /// Adds every dialect that a graph may hold or that the pipeline makes, with the external models that its passes use.

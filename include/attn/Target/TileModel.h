@@ -18,6 +18,8 @@ struct TileQuery {
   int64_t queryLen = -1;
   /// Query heads that may share a tile: those of one kv head.
   int64_t group = 1;
+  /// Keys; negative where only the run knows them.
+  int64_t kvLen = -1;
 };
 
 /// Queries are lanes: a register block is `blockRows` keys (or value columns) times `lanes` queries of accumulators, a
@@ -30,9 +32,13 @@ struct TileSizes {
   int64_t blockRows;
   /// Query heads in a tile: row r is head r mod group of the tile's, query r / group.
   int64_t group = 1;
+  /// kv tiles of a segment; 0 where the keys are not split.
+  int64_t segmentTiles = 0;
 
   /// Positions of queries in a tile.
   int64_t queries() const { return queryRows / group; }
+  /// Keys of a segment.
+  int64_t segmentKeys() const { return segmentTiles * kvTile; }
 };
 
 /// Tile sizes for a CPU. Pure. Worked out from the registers that a block needs,
@@ -53,6 +59,16 @@ struct TileSizes {
 /// kvTile is a multiple of blockRows, and keeps a tile of keys and of values, at most 64 KiB each for f32, in the L2
 /// cache.
 TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
+
+/// kv tiles of the segments that few queries split their keys into, each of them a parallel item of its own; 0: the
+/// keys are not split. Pure, of the tile sizes, queryLen and kvLen alone: neither threads nor batch change the bits of
+/// a row.
+///
+/// Keys are split where one tile has all queries (queryLen is known when compiling) and there are more of them than one
+/// segment has; where only the run knows kvLen they always are. A segment has 2048 keys, rounded up to whole tiles (so
+/// that a power of two leaves no splinter): 2 MiB of f32 keys and values of size 128, a tenth of a millisecond of
+/// reading. Beside it the start of an item and the merging of its few rows do not show.
+int64_t chooseSegmentTiles(const TileQuery &query, const TileSizes &sizes);
 
 /// Rows of a register block for a chunk of `chunkLanes` lanes, at most sizes.lanes: as many accumulators as the whole
 /// block has, so that multiply-adds have independent sums to go to.

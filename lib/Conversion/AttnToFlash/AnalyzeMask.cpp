@@ -24,7 +24,7 @@ struct AnalyzeMask : attn::impl::AnalyzeMaskPassBase<AnalyzeMask> {
   LogicalResult analyze(AttentionOp op, const TargetDescription &description) {
     if (op.getMasks())
       return op.emitOpError("expects no named masks in attn-analyze-mask; run attn-expand-named first");
-    FailureOr<TileSizes> tiles = chooseTileSizes(op, description, tileQ, tileKv);
+    FailureOr<TileSizes> tiles = chooseTileSizes(op, description, {tileQ, tileKv});
     if (failed(tiles))
       return failure();
     // Captured reads are clamped before bounds are built from them: on a copy.

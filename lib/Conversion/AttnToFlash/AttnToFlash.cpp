@@ -13,6 +13,17 @@
 //     scf.for over kv tiles { scores, store_weights }          only if the weights are asked for
 //   }
 //
+// or, where few queries would leave threads without work (Segments.h),
+//
+//   scf.forall (b, h, tile of queries, segment of keys) {
+//     load_query, init, the loops over its kv tiles, store_partial
+//   }
+//   scf.forall (b, h, tile of queries) {
+//     init
+//     scf.for over segments { load_partial, merge }
+//     store, store_lse
+//   }
+//
 // as in arXiv:2307.08691, algorithm 1. kv tiles lie on the fixed grid n * tileKv, so that where the loop starts and
 // ends changes no bit. Which kv tiles are visited is decided by KvLoops.h alone. attn.classify_tiles is the first of
 // the two loops alone (TileClasses.h).
@@ -21,6 +32,7 @@
 
 #include "AttentionParts.h"
 #include "KvLoops.h"
+#include "Segments.h"
 #include "TileClasses.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Conversion/TileChoice.h"
@@ -68,20 +80,28 @@ private:
     clampCapturedLoads(op);
     return analyzeAttentionMask(op, options.skipTiles);
   }
-  void buildTile();
   void buildClasses();
+  void forEachTile(Value segmentCount, llvm::function_ref<void(Value segment)> body);
+  void buildTile();
+  void buildSegment(const KvSegments &segments, Value segment);
+  void buildMergedTile(const KvSegments &segments);
+  SoftmaxState buildInit(Value sink);
+  SoftmaxState buildSoftmax(const KvRange &range, Value sink);
+  void buildResults(const SoftmaxState &final);
   ScoresOp buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked);
   SoftmaxState buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked, const SoftmaxState &state);
   SoftmaxState buildKvLoop(ImplicitLocOpBuilder &b, Value first, Value last, Value end, bool isMasked,
                            const SoftmaxState &start);
   SoftmaxState buildKvLoops(const KvRange &range, const SoftmaxState &start);
   SoftmaxState buildRun(ImplicitLocOpBuilder &b, const TileRun &run, const SoftmaxState &start);
-  SoftmaxState buildRuns(const SoftmaxState &start);
+  SoftmaxState buildRuns(const KvRange &range, const SoftmaxState &start);
   void buildWeights(const KvRange &range, const SoftmaxState &final);
 
   RowsType rowsType() { return RowsType::get(b.getContext(), tiles.queryRows, scoreType); }
   ScoresType scoresType() { return ScoresType::get(b.getContext(), tiles.queryRows, tiles.kvTile, scoreType); }
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+  KvRange kvRange() { return buildKvRange(b, domain, mask, tile, tiles, plan.isSplit && !plan.isClassified); }
+  Value sinkOfTile() { return op.getSink() ? readElement(b, op.getSink(), tile.head) : Value(); }
 
   ImplicitLocOpBuilder &b;
   AttentionOp op;
@@ -178,12 +198,17 @@ SoftmaxState TiledAttention::buildRun(ImplicitLocOpBuilder &b, const TileRun &ru
   return {chosen.getResult(0), chosen.getResult(1), chosen.getResult(2)};
 }
 
-SoftmaxState TiledAttention::buildRuns(const SoftmaxState &start) {
+/// All runs; of a segment those parts that lie in it.
+SoftmaxState TiledAttention::buildRuns(const KvRange &range, const SoftmaxState &start) {
   auto loop = scf::ForOp::create(b, constant(0), readRunCount(b, classes, tile), constant(1),
                                  ValueRange{start.max, start.sum, start.acc},
                                  [&](OpBuilder &nested, Location loc, Value number, ValueRange carried) {
                                    ImplicitLocOpBuilder b(loc, nested);
                                    TileRun run = readRun(b, classes, tile, number, kvEnd, tiles);
+                                   if (tiles.segmentTiles) {
+                                     run.begin = arith::MaxSIOp::create(b, run.begin, range.first);
+                                     run.end = arith::MinSIOp::create(b, run.end, range.end);
+                                   }
                                    SoftmaxState next = buildRun(b, run, {carried[0], carried[1], carried[2]});
                                    scf::YieldOp::create(b, ValueRange{next.max, next.sum, next.acc});
                                  });
@@ -208,43 +233,99 @@ void TiledAttention::buildWeights(const KvRange &range, const SoftmaxState &fina
       });
 }
 
-void TiledAttention::buildTile() {
-  kvHead = arith::DivUIOp::create(b, tile.head, parts.group);
-  kvEnd = domain.kvEnd(b, tile.batch);
-  Type element = cast<MemRefType>(parts.query.getType()).getElementType();
-  auto queryType =
-      QueryType::get(b.getContext(), tiles.queryRows, cast<MemRefType>(parts.query.getType()).getDimSize(3), element);
-  query =
-      LoadQueryOp::create(b, queryType, parts.query, tile.batch, tile.head, tile.i0, rows, op.getScale(), tiles.group);
+SoftmaxState TiledAttention::buildInit(Value sink) {
   int64_t valueDim = cast<MemRefType>(parts.out.getType()).getDimSize(3);
   auto accType = AccType::get(b.getContext(), tiles.queryRows, valueDim, scoreType);
-  Value sink = op.getSink() ? readElement(b, op.getSink(), tile.head) : Value();
   auto init = InitOp::create(b, rowsType(), rowsType(), accType, sink,
                              ShapedType::isDynamic(valueDim) ? parts.valueDim : Value());
-  SoftmaxState start{init.getMax(), init.getSum(), init.getAcc()};
-  KvRange range = buildKvRange(b, domain, mask, tile, tiles, plan.isSplit && !plan.isClassified);
-  SoftmaxState final = plan.isClassified ? buildRuns(start) : buildKvLoops(range, start);
+  return {init.getMax(), init.getSum(), init.getAcc()};
+}
+
+/// The softmax of the tile over the keys of a range.
+SoftmaxState TiledAttention::buildSoftmax(const KvRange &range, Value sink) {
+  auto source = cast<MemRefType>(parts.query.getType());
+  auto queryType = QueryType::get(b.getContext(), tiles.queryRows, source.getDimSize(3), source.getElementType());
+  query =
+      LoadQueryOp::create(b, queryType, parts.query, tile.batch, tile.head, tile.i0, rows, op.getScale(), tiles.group);
+  SoftmaxState start = buildInit(sink);
+  return plan.isClassified ? buildRuns(range, start) : buildKvLoops(range, start);
+}
+
+void TiledAttention::buildResults(const SoftmaxState &final) {
   StoreOp::create(b, final.acc, final.sum, parts.out, tile.batch, tile.head, tile.i0, rows, tiles.group);
   if (op.getLse())
     StoreLseOp::create(b, final.max, final.sum, op.getLse(), tile.batch, tile.head, tile.i0, rows, tiles.group);
+}
+
+void TiledAttention::buildTile() {
+  KvRange range = kvRange();
+  SoftmaxState final = buildSoftmax(range, sinkOfTile());
+  buildResults(final);
   if (op.getWeights())
     buildWeights(range, final);
+}
+
+/// The partial result of one segment, if the tile has keys in it. The sink joins when the segments are merged.
+void TiledAttention::buildSegment(const KvSegments &segments, Value segment) {
+  KvRange range = restrictToSegment(b, kvRange(), segment, segments.keys);
+  OpBuilder::InsertionGuard guard(b);
+  // Without a mask and lengths there are keys in each of them.
+  if (!op.getMaskRegion().empty() || op.getKvLengths()) {
+    Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, range.first, range.end);
+    auto branch = scf::IfOp::create(b, isSome, /*withElseRegion=*/false);
+    b.setInsertionPoint(branch.thenYield());
+  }
+  SoftmaxState partial = buildSoftmax(range, /*sink=*/Value());
+  StorePartialOp::create(b, partial.max, partial.sum, partial.acc, segments.max, segments.sum, segments.acc,
+                         segments.entry(b, tile.batch, segment), tile.head, tile.i0, rows, tiles.group);
+}
+
+/// Merges the segments in which the tile has keys, in ascending order.
+void TiledAttention::buildMergedTile(const KvSegments &segments) {
+  auto [first, end] = segmentsOf(b, kvRange(), segments.keys);
+  SoftmaxState start = buildInit(sinkOfTile());
+  auto loop = scf::ForOp::create(
+      b, first, end, constant(1), ValueRange{start.max, start.sum, start.acc},
+      [&](OpBuilder &nested, Location loc, Value segment, ValueRange carried) {
+        ImplicitLocOpBuilder b(loc, nested);
+        auto partial = LoadPartialOp::create(b, rowsType(), rowsType(), carried[2].getType(), segments.max,
+                                             segments.sum, segments.acc, segments.entry(b, tile.batch, segment),
+                                             tile.head, tile.i0, rows, tiles.group);
+        auto merged = MergeOp::create(b, rowsType(), rowsType(), carried[2].getType(), carried[0], carried[1],
+                                      carried[2], partial.getMax(), partial.getSum(), partial.getAcc(), rows);
+        scf::YieldOp::create(b, merged.getResults());
+      });
+  buildResults({loop.getResult(0), loop.getResult(1), loop.getResult(2)});
+}
+
+/// A parallel loop over the tiles of queries, and over the segments of keys of each where `segmentCount` is not null.
+void TiledAttention::forEachTile(Value segmentCount, llvm::function_ref<void(Value segment)> body) {
+  Value queryTiles = arith::CeilDivUIOp::create(b, parts.queryLen, constant(tiles.queries()));
+  Value headTiles = arith::DivUIOp::create(b, parts.heads, constant(tiles.group));
+  SmallVector<OpFoldResult> counts{parts.batch, headTiles, queryTiles};
+  if (segmentCount)
+    counts.push_back(segmentCount);
+  auto forall = scf::ForallOp::create(b, counts, ValueRange{}, std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(forall.getBody()->getTerminator());
+  tile = buildQueryTile(b, forall.getInductionVars(), parts.queryLen, tiles.queries());
+  tile.head = arith::MulIOp::create(b, tile.head, constant(tiles.group));
+  rows = arith::MulIOp::create(b, tile.queries, constant(tiles.group));
+  kvHead = arith::DivUIOp::create(b, tile.head, parts.group);
+  kvEnd = domain.kvEnd(b, tile.batch);
+  body(segmentCount ? forall.getInductionVars()[3] : Value());
 }
 
 void TiledAttention::build() {
   parts.buildChecks(b);
   buildClasses();
-  Value queryTiles = arith::CeilDivUIOp::create(b, parts.queryLen, constant(tiles.queries()));
-  Value headTiles = arith::DivUIOp::create(b, parts.heads, constant(tiles.group));
-  auto forall =
-      scf::ForallOp::create(b, ArrayRef<OpFoldResult>{parts.batch, headTiles, queryTiles}, ValueRange{}, std::nullopt);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(forall.getBody()->getTerminator());
-    tile = buildQueryTile(b, forall.getInductionVars(), parts.queryLen, tiles.queries());
-    tile.head = arith::MulIOp::create(b, tile.head, constant(tiles.group));
-    rows = arith::MulIOp::create(b, tile.queries, constant(tiles.group));
-    buildTile();
+  if (tiles.segmentTiles) {
+    KvSegments segments = allocateSegments(b, parts, scoreType, tiles.segmentKeys());
+    forEachTile(segments.count, [&](Value segment) { buildSegment(segments, segment); });
+    forEachTile(Value(), [&](Value) { buildMergedTile(segments); });
+    freeSegments(b, segments);
+  } else {
+    forEachTile(Value(), [&](Value) { buildTile(); });
   }
   if (plan.isClassified && !op.getTiles())
     memref::DeallocOp::create(b, classes.memref);
@@ -294,7 +375,7 @@ struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAt
     for (AttentionOp op : ops) {
       if (failed(checkForm(op, isa<MemRefType>(op.getQuery().getType()), op.getScores() || op.getMasks())))
         return signalPassFailure();
-      FailureOr<TileSizes> sizes = chooseTileSizes(op, *description, tileQ, tileKv);
+      FailureOr<TileSizes> sizes = chooseTileSizes(op, *description, {tileQ, tileKv, segmentKeys});
       if (failed(sizes))
         return signalPassFailure();
       ImplicitLocOpBuilder builder(op.getLoc(), op);

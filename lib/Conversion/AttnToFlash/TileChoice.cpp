@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Conversion/TileChoice.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attn;
@@ -18,28 +19,53 @@ static int64_t getGroup(AttentionOp op, const AttentionDims &dims) {
 
 TileQuery attn::getTileQuery(AttentionOp op) {
   AttentionDims dims = op.getDims();
-  return {dims.scoreType.getIntOrFloatBitWidth(), dims.headDim, dims.valueDim, dims.queryLen, getGroup(op, dims)};
+  return {dims.scoreType.getIntOrFloatBitWidth(),
+          dims.headDim,
+          dims.valueDim,
+          dims.queryLen,
+          getGroup(op, dims),
+          dims.kvLen};
 }
 
-FailureOr<TileSizes> attn::chooseTileSizes(AttentionOp op, const TargetDescription &target, int64_t tileQ,
-                                           int64_t tileKv) {
-  if (tileQ < 0 || tileQ > 1024 || (tileQ & (tileQ - 1)))
-    return op.emitError("expects tile-q to be 0 or a power of two up to 1024, but got ") << tileQ, failure();
-  if (tileKv < 0 || tileKv > 65536)
-    return op.emitError("expects tile-kv to be in 0 to 65536, but got ") << tileKv, failure();
+static LogicalResult checkOptions(AttentionOp op, const TileOptions &options) {
+  if (options.tileQ < 0 || options.tileQ > 1024 || (options.tileQ & (options.tileQ - 1)))
+    return op.emitError("expects tile-q to be 0 or a power of two up to 1024, but got ") << options.tileQ;
+  if (options.tileKv < 0 || options.tileKv > 65536)
+    return op.emitError("expects tile-kv to be in 0 to 65536, but got ") << options.tileKv;
+  if (options.segmentKeys < 0 || options.segmentKeys > kMaxExtent)
+    return op.emitError("expects segment-keys to be in 0 to ") << kMaxExtent << ", but got " << options.segmentKeys;
+  return success();
+}
+
+/// Not split are the keys whose weights are written, in a second pass with the final maximum and sum, and those of an
+/// attention in a parallel loop, which has its own items and no memory but scratch of a size known in front of it.
+static int64_t getSegmentTiles(AttentionOp op, const TileQuery &query, const TileSizes &sizes, int64_t segmentKeys) {
+  if (op.getWeights() || op->getParentOfType<scf::ForallOp>())
+    return 0;
+  if (!segmentKeys)
+    return chooseSegmentTiles(query, sizes);
+  int64_t tiles = llvm::divideCeil(segmentKeys, sizes.kvTile);
+  return query.kvLen >= 0 && query.kvLen <= tiles * sizes.kvTile ? 0 : tiles;
+}
+
+FailureOr<TileSizes> attn::chooseTileSizes(AttentionOp op, const TargetDescription &target,
+                                           const TileOptions &options) {
+  if (failed(checkOptions(op, options)))
+    return failure();
   TileQuery query = getTileQuery(op);
   TileSizes sizes = chooseTiles(target, query);
-  if (tileQ) {
-    sizes.queryRows = tileQ;
-    bool isOneTile = query.queryLen >= 0 && query.queryLen <= tileQ && query.queryLen * query.group <= tileQ;
+  if (int64_t rows = options.tileQ) {
+    sizes.queryRows = rows;
+    bool isOneTile = query.queryLen >= 0 && query.queryLen <= rows && query.queryLen * query.group <= rows;
     sizes.group = isOneTile ? query.group : 1;
   }
-  if (tileKv)
-    sizes.kvTile = tileKv;
+  if (options.tileKv)
+    sizes.kvTile = options.tileKv;
   // A kept record knows its tiles.
   if (op.getTiles()) {
     sizes.queryRows = *op.getQueryTile();
     sizes.kvTile = *op.getKvTile();
   }
+  sizes.segmentTiles = getSegmentTiles(op, query, sizes, options.segmentKeys);
   return sizes;
 }

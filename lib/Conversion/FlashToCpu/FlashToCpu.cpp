@@ -53,10 +53,14 @@ TileTypeConverter::TileTypeConverter(int64_t lanes) {
 Value attn::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
                           llvm::function_ref<Value(ImplicitLocOpBuilder &)> dynamicSize) {
   OpBuilder::InsertionGuard guard(b);
-  Operation *parent = b.getInsertionBlock()->getParentOp();
-  while (!isa<scf::ForallOp, FunctionOpInterface>(parent))
-    parent = parent->getParentOp();
-  b.setInsertionPointToStart(&parent->getRegion(0).front());
+  Operation *inside = nullptr, *parent = b.getInsertionBlock()->getParentOp();
+  for (; !isa<scf::ForallOp, FunctionOpInterface>(parent); parent = parent->getParentOp())
+    inside = parent;
+  // A size that is known in front of a parallel loop may be used anywhere in it; in a function it has its place.
+  if (isa<scf::ForallOp>(parent) || type.hasStaticShape())
+    b.setInsertionPointToStart(&parent->getRegion(0).front());
+  else if (inside)
+    b.setInsertionPoint(inside);
   SmallVector<Value> sizes;
   if (!type.hasStaticShape())
     sizes.push_back(dynamicSize(b));

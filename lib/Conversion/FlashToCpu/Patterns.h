@@ -48,7 +48,8 @@ public:
 };
 
 /// A scratch buffer: memref.alloc at the top of the parallel body (of the function, outside of one). `dynamicSize` is
-/// for the extent that is dynamic, and must be defined in front of the parallel loop.
+/// for the extent that is dynamic, and must be defined in front of the parallel loop; outside of one in front of the
+/// loops around, where such a buffer then is.
 mlir::Value createScratch(mlir::ImplicitLocOpBuilder &builder, mlir::MemRefType type,
                           llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &)> dynamicSize);
 
@@ -62,7 +63,8 @@ inline mlir::VectorType chunkType(const CpuLowering &lowering, mlir::Type rows) 
 /// lowest value by -1, they would end the process. What such a division yields is unspecified.
 void guardDivisions(mlir::Operation *root);
 
-/// Patterns for load_query, init, update_max, weights, store, store_lse and store_weights.
+/// Patterns for load_query, init, update_max, weights, store, store_lse, store_weights, store_partial, load_partial and
+/// merge.
 void populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
                           mlir::RewritePatternSet &patterns);
 

@@ -93,13 +93,16 @@ static void transposeBlock(ImplicitLocOpBuilder &b, MutableArrayRef<Value> block
     });
 }
 
-/// Rows and columns of the blocks for a tile and a tensor, at most 256 bits of the tile's type; 1 where the rows of the
-/// tensor have no vectors (a vector of i1 has bits, a tensor bytes).
-static int64_t blockSize(Value tile, Value tensor) {
+/// Rows and columns of the blocks for a tile and a tensor, at most 256 bits of the tile's type, and no more than there
+/// are rows where that is known; 1 where the rows of the tensor have no vectors (a vector of i1 has bits, a tensor
+/// bytes).
+static int64_t blockSize(Value tile, Value tensor, Value rows) {
   auto type = cast<MemRefType>(tile.getType()), tensorType = cast<MemRefType>(tensor.getType());
   if (!tensorType.isLastDimUnitStride() || tensorType.getElementType().isInteger(1))
     return 1;
-  return std::min<int64_t>(type.getDimSize(2), 256 / type.getElementTypeBitWidth());
+  int64_t size = std::min<int64_t>(type.getDimSize(2), 256 / type.getElementTypeBitWidth());
+  std::optional<int64_t> known = getConstantIntValue(rows);
+  return known && *known > 0 ? std::min<int64_t>(size, llvm::bit_floor<uint64_t>(*known)) : size;
 }
 
 /// Calls `block` for the square blocks of a window and `element` for what is left at its edges.
@@ -141,7 +144,7 @@ void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, c
       factor = vector::BroadcastOp::create(b, value.getType(), scale);
     return arith::MulFOp::create(b, value, factor);
   };
-  int64_t size = blockSize(tile, source);
+  int64_t size = blockSize(tile, source, window.rows);
   auto block = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
     SmallVector<Value> values;
     for (int64_t k = 0; k < size; ++k) {
@@ -161,7 +164,7 @@ void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, c
 void attn::copyFromTile(ImplicitLocOpBuilder &b, Value tile, const TileWindow &window, Value dest, TensorIndices at) {
   Type from = cast<MemRefType>(tile.getType()).getElementType();
   Type to = cast<MemRefType>(dest.getType()).getElementType();
-  int64_t size = blockSize(tile, dest);
+  int64_t size = blockSize(tile, dest, window.rows);
   auto block = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
     SmallVector<Value> values;
     for (int64_t k = 0; k < size; ++k)

@@ -45,12 +45,18 @@ template <typename Adaptor> static TileRows rowsOf(Adaptor adaptor) {
   return {adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(adaptor.getGroup())};
 }
 
-/// (batch, h(row), i(row), first + column); `first` may be null.
-template <typename Adaptor> static auto indicesOf(Adaptor adaptor, Value first) {
-  return [rows = rowsOf(adaptor), batch = adaptor.getB(), first](ImplicitLocOpBuilder &b, Value row,
-                                                                 Value column) -> SmallVector<Value> {
-    return {batch, rows.head(b, row), rows.query(b, row), first ? plus(b, first, column) : column};
+/// [entry, h(row), i(row), first + column]; `first` may be null.
+static auto indicesOf(const TileRows &rows, Value entry, Value first) {
+  return [rows, entry, first](ImplicitLocOpBuilder &b, Value row, Value column) -> SmallVector<Value> {
+    return {entry, rows.head(b, row), rows.query(b, row), first ? plus(b, first, column) : column};
   };
+}
+
+/// Calls `body` with each row that exists, and where memory has it: [entry, head, query].
+static void forRowsInMemory(ImplicitLocOpBuilder &b, const TileRows &rows, Value entry,
+                            llvm::function_ref<void(ImplicitLocOpBuilder &, Value, ValueRange)> body) {
+  buildLoop(b, constantIndex(b, 0), rows.rows, 1,
+            [&](ImplicitLocOpBuilder &b, Value r) { body(b, r, {entry, rows.head(b, r), rows.query(b, r)}); });
 }
 
 /// Makes a tile zero.
@@ -123,7 +129,8 @@ struct LoadQuery : TilePattern<LoadQueryOp> {
       scf::YieldOp::create(b);
     });
     TileWindow window{adaptor.getRows(), constantIndex(b, 0), getDimension(b, tile, 1)};
-    copyToTile(b, adaptor.getSource(), indicesOf(adaptor, Value()), window, lowering.queryScale.lookup(op), tile);
+    copyToTile(b, adaptor.getSource(), indicesOf(rowsOf(adaptor), adaptor.getB(), Value()), window,
+               lowering.queryScale.lookup(op), tile);
     return {tile};
   }
 };
@@ -201,7 +208,7 @@ struct Store : TilePattern<StoreOp> {
       });
     });
     TileWindow window{adaptor.getRows(), constantIndex(b, 0), size};
-    copyFromTile(b, acc, window, adaptor.getDest(), indicesOf(adaptor, Value()));
+    copyFromTile(b, acc, window, adaptor.getDest(), indicesOf(rowsOf(adaptor), adaptor.getB(), Value()));
     return {};
   }
 };
@@ -218,13 +225,70 @@ struct StoreLse : TilePattern<StoreLseOp> {
         max = arith::MulFOp::create(b, max, splat(b, chunk, 1 / kLog2E));
       storeRows(b, arith::AddFOp::create(b, max, log), line, lane);
     });
-    buildLoop(b, constantIndex(b, 0), adaptor.getRows(), 1, [&](ImplicitLocOpBuilder &b, Value r) {
-      Value value = memref::LoadOp::create(b, line, r);
-      TileRows rows = rowsOf(adaptor);
-      memref::StoreOp::create(b, value, adaptor.getDest(),
-                              ValueRange{adaptor.getB(), rows.head(b, r), rows.query(b, r)});
+    forRowsInMemory(b, rowsOf(adaptor), adaptor.getB(), [&](ImplicitLocOpBuilder &b, Value r, ValueRange at) {
+      memref::StoreOp::create(b, memref::LoadOp::create(b, line, r), adaptor.getDest(), at);
     });
     return {};
+  }
+};
+
+struct StorePartial : TilePattern<StorePartialOp> {
+  using TilePattern::TilePattern;
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, StorePartialOp op, OpAdaptor adaptor) const override {
+    TileRows rows = rowsOf(adaptor);
+    forRowsInMemory(b, rows, adaptor.getP(), [&](ImplicitLocOpBuilder &b, Value r, ValueRange at) {
+      memref::StoreOp::create(b, memref::LoadOp::create(b, adaptor.getMax(), r), adaptor.getMaxDest(), at);
+      memref::StoreOp::create(b, memref::LoadOp::create(b, adaptor.getSum(), r), adaptor.getSumDest(), at);
+    });
+    Value acc = adaptor.getAcc();
+    TileWindow window{adaptor.getRows(), constantIndex(b, 0), getDimension(b, acc, 1)};
+    copyFromTile(b, acc, window, adaptor.getAccDest(), indicesOf(rows, adaptor.getP(), Value()));
+    return {};
+  }
+};
+
+struct LoadPartial : TilePattern<LoadPartialOp> {
+  using TilePattern::TilePattern;
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, LoadPartialOp op, OpAdaptor adaptor) const override {
+    MemRefType lines = convert(op.getMax().getType());
+    Value max = createScratch(b, lines, {}), sum = createScratch(b, lines, {});
+    Value acc = createScratch(b, convert(op.getAcc().getType()),
+                              [&](ImplicitLocOpBuilder &b) { return getDimension(b, adaptor.getAccSource(), 3); });
+    TileRows rows = rowsOf(adaptor);
+    forRowsInMemory(b, rows, adaptor.getP(), [&](ImplicitLocOpBuilder &b, Value r, ValueRange at) {
+      memref::StoreOp::create(b, memref::LoadOp::create(b, adaptor.getMaxSource(), at), max, r);
+      memref::StoreOp::create(b, memref::LoadOp::create(b, adaptor.getSumSource(), at), sum, r);
+    });
+    TileWindow window{adaptor.getRows(), constantIndex(b, 0), getDimension(b, acc, 1)};
+    copyToTile(b, adaptor.getAccSource(), indicesOf(rows, adaptor.getP(), Value()), window, Value(), acc);
+    return {max, sum, acc};
+  }
+};
+
+struct Merge : TilePattern<MergeOp> {
+  using TilePattern::TilePattern;
+  SmallVector<Value> lower(ImplicitLocOpBuilder &b, MergeOp op, OpAdaptor adaptor) const override {
+    VectorType chunk = chunkOf(op.getMax());
+    Value acc = adaptor.getAcc();
+    forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
+      Value max = loadRows(b, chunk, adaptor.getMax(), lane);
+      Value otherMax = loadRows(b, chunk, adaptor.getOtherMax(), lane);
+      Value newMax = vectorMax(b, max, otherMax), base = finiteMax(b, newMax);
+      Value rescale = weightOf(b, max, base), otherRescale = weightOf(b, otherMax, base);
+      auto combine = [&](ImplicitLocOpBuilder &b, Value value, Value other) -> Value {
+        Value mine = arith::MulFOp::create(b, value, rescale);
+        return arith::AddFOp::create(b, mine, arith::MulFOp::create(b, other, otherRescale));
+      };
+      Value sum = loadRows(b, chunk, adaptor.getSum(), lane),
+            otherSum = loadRows(b, chunk, adaptor.getOtherSum(), lane);
+      storeRows(b, newMax, adaptor.getMax(), lane);
+      storeRows(b, combine(b, sum, otherSum), adaptor.getSum(), lane);
+      buildLoop(b, constantIndex(b, 0), getDimension(b, acc, 1), 1, [&](ImplicitLocOpBuilder &b, Value e) {
+        Value mine = loadLanes(b, chunk, acc, e, lane), other = loadLanes(b, chunk, adaptor.getOtherAcc(), e, lane);
+        storeLanes(b, combine(b, mine, other), acc, e, lane);
+      });
+    });
+    return {adaptor.getMax(), adaptor.getSum(), acc};
   }
 };
 
@@ -252,7 +316,7 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
     });
     Value written = arith::MaxSIOp::create(b, adaptor.getKeys(), adaptor.getZeros());
     TileWindow window{adaptor.getRows(), constantIndex(b, 0), written};
-    copyFromTile(b, tile, window, adaptor.getDest(), indicesOf(adaptor, adaptor.getJ0()));
+    copyFromTile(b, tile, window, adaptor.getDest(), indicesOf(rowsOf(adaptor), adaptor.getB(), adaptor.getJ0()));
     return {};
   }
 };
@@ -261,6 +325,6 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
 
 void attn::populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
                                 RewritePatternSet &patterns) {
-  patterns.add<LoadQuery, Init, UpdateMax, Weights, Store, StoreLse, StoreWeights>(converter, patterns.getContext(),
-                                                                                   lowering);
+  patterns.add<LoadQuery, Init, UpdateMax, Weights, Store, StoreLse, StoreWeights, StorePartial, LoadPartial, Merge>(
+      converter, patterns.getContext(), lowering);
 }

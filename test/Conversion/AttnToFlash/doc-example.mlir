@@ -18,11 +18,11 @@ func.func @static_causal(%q: memref<2x6x40x24xf32>, %k: memref<2x3x50x24xf32>, %
   // CHECK: %[[ROWS:.+]] = arith.minsi %[[LEFT]], %[[C16]]
   // 6 heads share 3 kv heads: head 2n and 2n + 1 have kv head n.
   // CHECK: %[[HK:.+]] = arith.divui %[[H]], %[[C2]]
-  // CHECK: %[[QT:.+]] = flash.load_query %[[Q]][%[[B]], %[[H]], %[[I0]]] rows %[[ROWS]] scale {{.*}} -> !flash.query<16 x 24, f32>
-  // CHECK: %[[M0:.+]], %[[L0:.+]], %[[A0:.+]] = flash.init
   // No row of the tile keeps a key at or behind i0 + rows.
   // CHECK: %[[PAST:.+]] = arith.addi %[[I0]], %[[ROWS]]
   // CHECK: %[[END:.+]] = arith.minsi %[[PAST]], %[[C50]]
+  // CHECK: %[[QT:.+]] = flash.load_query %[[Q]][%[[B]], %[[H]], %[[I0]]] rows %[[ROWS]] scale {{.*}} -> !flash.query<16 x 24, f32>
+  // CHECK: %[[M0:.+]], %[[L0:.+]], %[[A0:.+]] = flash.init
   // CHECK: %[[R:.+]]:3 = scf.for %[[J0:.+]] = %{{.+}} to %[[END]] step %[[C32]] iter_args(%[[M:.+]] = %[[M0]], %[[L:.+]] = %[[L0]], %[[A:.+]] = %[[A0]])
   // CHECK: %[[SL:.+]] = arith.subi %[[END]], %[[J0]]
   // CHECK: %[[KEYS:.+]] = arith.minsi %[[SL]], %[[C32]]

@@ -83,3 +83,19 @@ func.func @groups(%query: memref<2x12x5x8xf32>, %key: memref<2x4x9x8xf32>, %dest
   flash.store_lse %max, %sum, %lse[%b, %h, %n] rows %n group 3 : !flash.rows<16, f32>, memref<2x12x5xf32>
   return
 }
+
+// Partial results of segments of keys.
+// CHECK-LABEL: func.func @partials
+// CHECK: flash.store_partial %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} : !flash.rows<16, f32>, !flash.acc<16 x ?, f32>, memref<6x4x5xf32>, memref<6x4x5x?xf32>
+// CHECK: %[[M:.+]], %[[L:.+]], %[[A:.+]] = flash.load_partial %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} group 3 : memref<6x4x5xf32>, memref<6x4x5x?xf32> -> !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
+// CHECK: %{{.+}}, %{{.+}}, %{{.+}} = flash.merge(%{{.+}}, %{{.+}}, %{{.+}}), (%[[M]], %[[L]], %[[A]]) rows %{{.+}} : !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
+func.func @partials(%max: memref<6x4x5xf32>, %sum: memref<6x4x5xf32>, %acc: memref<6x4x5x?xf32>, %n: index,
+                    %m0: !flash.rows<16, f32>, %l0: !flash.rows<16, f32>, %a0: !flash.acc<16 x ?, f32>,
+                    %a1: !flash.acc<16 x ?, f32>) {
+  flash.store_partial %m0, %l0, %a0, %max, %sum, %acc[%n, %n, %n] rows %n
+    : !flash.rows<16, f32>, !flash.acc<16 x ?, f32>, memref<6x4x5xf32>, memref<6x4x5x?xf32>
+  %m, %l, %a = flash.load_partial %max, %sum, %acc[%n, %n, %n] rows %n group 3
+    : memref<6x4x5xf32>, memref<6x4x5x?xf32> -> !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
+  %r:3 = flash.merge(%m0, %l0, %a1), (%m, %l, %a) rows %n : !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
+  return
+}

@@ -32,6 +32,7 @@ const std::array<std::vector<std::string>, NumAxes> &grid::axisValues() {
       {"none", "finite", "mixed"},
       {"none", "mixed"},
       {"model", "16x16", "64x32", "32x128", "128x64"},
+      {"model", "1", "50"},
   }};
   return values;
 }
@@ -116,7 +117,7 @@ std::vector<Case> grid::sample(uint64_t seed, int64_t count) {
 
 std::string grid::title(const Case &c) {
   static const char *const names[] = {"mask",   "score", "type",    "out",  "heads",      "lengths", "sizes",
-                                      "layout", "shape", "results", "sink", "kv_lengths", "tiles"};
+                                      "layout", "shape", "results", "sink", "kv_lengths", "tiles",   "segments"};
   std::string text;
   for (unsigned axis = 0; axis < NumAxes; ++axis)
     text += (axis ? " " : "") + std::string(names[axis]) + ":" + axisValues()[axis][c[axis]];
@@ -517,6 +518,8 @@ Problem ProblemBuilder::build() {
     parseTwo(is(Tiles), tileQ, tileKv);
     problem.options.tileQ(tileQ).tileKv(tileKv);
   }
+  if (is(Segments) != "model")
+    problem.options.segmentKeys(std::stoll(is(Segments)));
   return std::move(problem);
 }
 

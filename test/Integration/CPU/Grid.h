@@ -18,7 +18,23 @@
 namespace grid {
 
 /// The axes. The names of their values are in axisValues().
-enum Axis { Mask, Score, Type, Out, Heads, Lengths, Sizes, Layout, Static, Results, Sink, KvLengths, Tiles, NumAxes };
+enum Axis {
+  Mask,
+  Score,
+  Type,
+  Out,
+  Heads,
+  Lengths,
+  Sizes,
+  Layout,
+  Static,
+  Results,
+  Sink,
+  KvLengths,
+  Tiles,
+  Segments,
+  NumAxes
+};
 
 /// For each axis the names of its values, for titles and for counting them.
 const std::array<std::vector<std::string>, NumAxes> &axisValues();

@@ -158,10 +158,12 @@ std::vector<int32_t> recordByHand(const Mask &mask, const Data &data, const Size
   return record;
 }
 
-attn::Kernel compile(const std::string &text) {
+/// With keys in segments of two tiles, or as the cost model has it.
+attn::Kernel compile(const std::string &text, bool hasSegments = false) {
   auto module = attn::Module::parse(text, "test.mlir");
   EXPECT_TRUE(module.ok()) << module.error().str();
-  auto options = attn::CompileOptions().tileQ(kTileQ).tileKv(kTileKv).countKvTiles(true);
+  auto options = attn::CompileOptions().tileQ(kTileQ).tileKv(kTileKv).countKvTiles(true).segmentKeys(
+      hasSegments ? 2 * kTileKv : 0);
   auto kernel = module->compile("f", attn::Target::host(), options);
   EXPECT_TRUE(kernel.ok()) << kernel.error().str();
   return *kernel;
@@ -169,10 +171,12 @@ attn::Kernel compile(const std::string &text) {
 
 attn::Kernel compileClassify(const Mask &mask) { return compile(classifyText(mask)); }
 /// Attention with a pre-pass of its own.
-attn::Kernel compileAttend(const Mask &mask) { return compile(attentionText(mask, "")); }
+attn::Kernel compileAttend(const Mask &mask, bool hasSegments = false) {
+  return compile(attentionText(mask, ""), hasSegments);
+}
 /// Attention that is given a record.
-attn::Kernel compileAttendKept(const Mask &mask) {
-  return compile(attentionText(mask, " tiles(%t : tensor<?xi32> of 16 x 24)"));
+attn::Kernel compileAttendKept(const Mask &mask, bool hasSegments = false) {
+  return compile(attentionText(mask, " tiles(%t : tensor<?xi32> of 16 x 24)"), hasSegments);
 }
 
 attn::Result<attn::RunReport> runClassify(const attn::Kernel &kernel, const Sizes &sizes, Data &data,
@@ -250,9 +254,9 @@ TEST_P(TileClasses, RecordIsWhatTheDefinitionSays) {
   }
 }
 
-TEST_P(TileClasses, KeptOnesChangeNoBitAndLeaveNoEmptyTile) {
-  const Mask &mask = GetParam();
-  attn::Kernel attendKept = compileAttendKept(mask), attend = compileAttend(mask);
+static void checkKept(const Mask &mask, bool hasSegments) {
+  SCOPED_TRACE(hasSegments ? "in segments" : "in one loop");
+  attn::Kernel attendKept = compileAttendKept(mask, hasSegments), attend = compileAttend(mask, hasSegments);
   for (const Sizes &sizes : kSizes) {
     Data data = makeData(sizes, 5);
     int64_t kept = 0;
@@ -266,10 +270,15 @@ TEST_P(TileClasses, KeptOnesChangeNoBitAndLeaveNoEmptyTile) {
   }
 }
 
+TEST_P(TileClasses, KeptOnesChangeNoBitAndLeaveNoEmptyTile) {
+  for (bool hasSegments : {false, true})
+    checkKept(GetParam(), hasSegments);
+}
+
 /// Whatever is behind the header, the kernel reads and writes its own operands alone.
 TEST_P(TileClasses, GarbageStaysInside) {
   const Mask &mask = GetParam();
-  attn::Kernel attendKept = compileAttendKept(mask);
+  attn::Kernel attendKept = compileAttendKept(mask), inSegments = compileAttendKept(mask, /*hasSegments=*/true);
   Sizes sizes = {2, 2, 65, 97};
   Data data = makeData(sizes, 7);
   std::vector<int32_t> record = recordByHand(mask, data, sizes);
@@ -278,6 +287,7 @@ TEST_P(TileClasses, GarbageStaysInside) {
     for (size_t n = kHeaderWords + sizes.batch; n < record.size(); ++n)
       record[n] = round == 0 ? INT32_MAX : round == 1 ? INT32_MIN : static_cast<int32_t>(random() >> (random() % 32));
     EXPECT_EQ(runAttention(attendKept, sizes, data, record).error, "");
+    EXPECT_EQ(runAttention(inSegments, sizes, data, record).error, "");
   }
 }
 

@@ -18,6 +18,12 @@
 // RUN: attn-run %s --check --function=one_query --tile-q=4 --tile-kv=7 | FileCheck %s
 // RUN: attn-run %s --check --function=one_query --tile-q=2 | FileCheck %s
 // RUN: attn-run %s --check --function=three_queries_of_seven_heads --tile-q=32 --block-rows=3 | FileCheck %s
+// Keys in segments, which are computed in parallel and merged.
+// RUN: attn-run %s --check --function=one_query --tile-kv=16 --segment-keys=32 --threads=2 | FileCheck %s
+// RUN: attn-run %s --check --function=more_heads_than_rows --tile-kv=16 --segment-keys=1 --threads=2 | FileCheck %s
+// RUN: attn-run %s --check --function=score_depends_on_the_head --tile-kv=16 --segment-keys=32 | FileCheck %s
+// RUN: attn-run %s --check --function=mask_depends_on_the_head --tile-kv=16 --segment-keys=32 | FileCheck %s
+// RUN: attn-run %s --check --function=lengths --fill=3:range:0:130 --tile-kv=16 --segment-keys=32 | FileCheck %s
 // CHECK: PASS result 0
 // CHECK-NOT: FAIL
 

@@ -188,6 +188,33 @@ LogicalResult StoreWeightsOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// Partial results
+//===----------------------------------------------------------------------===//
+
+/// The tiles of a partial result agree with each other and with the memory that keeps it.
+static LogicalResult verifyPartial(Operation *op, RowsType rows, AccType acc, MemRefType rowsMemory,
+                                   MemRefType accMemory) {
+  if (failed(verifyTiles(op, {rows, acc})))
+    return failure();
+  for (MemRefType memory : {rowsMemory, accMemory})
+    if (memory.getElementType() != acc.getElement())
+      return op->emitOpError("expects memory of ") << acc.getElement() << ", but got " << memory;
+  return verifyView(op, "memory", accMemory, "valueDim", acc.getValueDim(), acc.getElement());
+}
+
+LogicalResult StorePartialOp::verify() {
+  return verifyPartial(*this, getMax().getType(), getAcc().getType(), cast<MemRefType>(getMaxDest().getType()),
+                       cast<MemRefType>(getAccDest().getType()));
+}
+
+LogicalResult LoadPartialOp::verify() {
+  return verifyPartial(*this, getMax().getType(), getAcc().getType(), cast<MemRefType>(getMaxSource().getType()),
+                       cast<MemRefType>(getAccSource().getType()));
+}
+
+LogicalResult MergeOp::verify() { return verifyTiles(*this, {getMax().getType(), getAcc().getType()}); }
+
+//===----------------------------------------------------------------------===//
 // What generated code asks of the runtime
 //===----------------------------------------------------------------------===//
 
