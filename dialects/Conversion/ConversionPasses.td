@@ -102,8 +102,9 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
     iter_args), over one chunk at a time: its part of the tiles stays in the nearest cache, the tile of keys and values in
     the next, where the scores op has the next tile and this one's values fetched meanwhile. Chunks without a query are
     skipped. Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar. What
-    does not depend on j is built once a chunk. A captured read whose index is j plus something in the last dimension,
-    and varies by row, is copied for the chunk and tile as a transposed block; others are gathered.
+    does not depend on j is built once a chunk. A captured read that varies by row, and whose index in the last dimension
+    is j plus something (held between bounds or not), is copied for the chunk and tile as a transposed block; others are
+    gathered.
     Without a score region or a sink, scores count in base 2: log2(e) is a part of the scale, and a weight is 2^x.
     Where a mask has bounds each chunk works on the keys that they leave to it.
     Scratch is memref.alloc at the top of the parallel body (flash-outline-parallel makes it per-thread memory).

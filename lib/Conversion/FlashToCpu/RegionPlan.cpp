@@ -44,17 +44,18 @@ SmallVector<Operation *> attn::sliceOf(Region &region, ValueRange values) {
   return SmallVector<Operation *>(llvm::reverse(slice));
 }
 
-/// True if `index` is j plus something that does not depend on j.
-static bool isOffsetFrom(Value j, Value index, const llvm::DenseSet<Value> &onJ) {
+/// True if `index` is j plus something that does not depend on j, or that between bounds that do not (`isClamped`).
+static bool isOffsetFrom(Value j, Value index, const llvm::DenseSet<Value> &onJ, bool &isClamped) {
   if (index == j)
     return true;
-  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
-    Value lhs = sum.getLhs(), rhs = sum.getRhs();
-    return (isOffsetFrom(j, lhs, onJ) && !onJ.contains(rhs)) || (isOffsetFrom(j, rhs, onJ) && !onJ.contains(lhs));
-  }
-  if (auto difference = index.getDefiningOp<arith::SubIOp>())
-    return isOffsetFrom(j, difference.getLhs(), onJ) && !onJ.contains(difference.getRhs());
-  return false;
+  Operation *op = index.getDefiningOp();
+  if (!isa_and_present<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+    return false;
+  isClamped |= isa<arith::MinSIOp, arith::MaxSIOp>(op);
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  if (!onJ.contains(rhs))
+    return isOffsetFrom(j, lhs, onJ, isClamped);
+  return !isa<arith::SubIOp>(op) && !onJ.contains(lhs) && isOffsetFrom(j, rhs, onJ, isClamped);
 }
 
 namespace {
@@ -79,13 +80,13 @@ struct Dependence {
 
   bool variesByKey(Operation &op) const { return yieldsOneOf(op, onJ) || yieldsOneOf(op, onScore); }
 
-  bool mayStage(memref::LoadOp load) const {
+  bool mayStage(memref::LoadOp load, bool &isClamped) const {
     if (load.getIndices().empty() || !load.getMemRefType().isLastDimUnitStride())
       return false;
     auto isOn = [](const llvm::DenseSet<Value> &set) { return [&set](Value value) { return set.contains(value); }; };
     ValueRange indices = load.getIndices();
     return llvm::none_of(indices, isOn(onScore)) && llvm::any_of(indices, isOn(onRow)) &&
-           llvm::none_of(indices.drop_back(), isOn(onJ)) && isOffsetFrom(j, indices.back(), onJ);
+           llvm::none_of(indices.drop_back(), isOn(onJ)) && isOffsetFrom(j, indices.back(), onJ, isClamped);
   }
 };
 
@@ -103,8 +104,9 @@ RegionPlan attn::planRegion(Region &region, int64_t group) {
     if (!yieldsOneOf(op, needed))
       continue;
     auto load = dyn_cast<memref::LoadOp>(op);
-    if (load && dependence.mayStage(load)) {
-      plan.staged.push_back(load);
+    bool isClamped = false;
+    if (load && dependence.mayStage(load, isClamped)) {
+      plan.staged.push_back({load, isClamped});
       continue;
     }
     insertOperands(op, needed);

@@ -7,14 +7,20 @@
 
 namespace attn {
 
+/// A captured read whose neighbours along the keys are neighbours in memory, for each row.
+struct StagedRead {
+  mlir::memref::LoadOp load;
+  /// The index is held inside of bounds, beyond which neighbours are the same element.
+  bool isClamped;
+};
+
 /// The ops of a score or mask region by how often a chunk of rows needs them. Each list is in the order of the block;
 /// ops that the yielded value does not need are in none.
 struct RegionPlan {
   /// Same for all keys: built once for the chunk.
   llvm::SmallVector<mlir::Operation *> invariant;
-  /// Captured reads whose neighbours along the keys are neighbours in memory, for each row: the part for the chunk and
-  /// a tile of keys is copied at once, transposed, in place of a gather for each key.
-  llvm::SmallVector<mlir::memref::LoadOp> staged;
+  /// The part for the chunk and a tile of keys is copied at once, transposed, in place of a gather for each key.
+  llvm::SmallVector<StagedRead> staged;
   /// The rest, built for each key.
   llvm::SmallVector<mlir::Operation *> perKey;
 };

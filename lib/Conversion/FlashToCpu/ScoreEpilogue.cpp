@@ -26,9 +26,9 @@ ScoreEpilogue::LanedRegion ScoreEpilogue::prepare(ImplicitLocOpBuilder &b, Regio
   LanedRegion laned{&region, planRegion(region, rows().group), {}, {}, {}};
   if (!region.empty())
     laned.ranges = rangesOfTiledRegion(region);
-  for (memref::LoadOp load : laned.plan.staged) {
+  for (const StagedRead &read : laned.plan.staged) {
     // i1 as bytes: a vector of i1 has bits.
-    Type element = load.getMemRefType().getElementType();
+    Type element = cast<MemRefType>(read.load->getOperand(0).getType()).getElementType();
     element = element.isInteger(1) ? b.getI8Type() : element;
     laned.copies.push_back(
         createScratch(b, tileType(lanes(), op.getScores().getType().getKeys(), lanes(), element), {}));
@@ -46,15 +46,40 @@ SmallVector<Value> ScoreEpilogue::indicesAt(ImplicitLocOpBuilder &b, memref::Loa
   return llvm::map_to_vector(load.getIndices(), [&](Value index) { return map.lookupOrDefault(index); });
 }
 
-void ScoreEpilogue::fillCopy(ImplicitLocOpBuilder &b, memref::LoadOp load, Value copy, Value lane, Value first,
+/// True at run time if each row's elements of a window are neighbours in memory. An index between bounds never falls
+/// and steps by 0 or 1, so its first and last value tell.
+static Value areNeighbours(ImplicitLocOpBuilder &b, TensorIndices at, const TileWindow &window) {
+  Value last = arith::SubIOp::create(b, window.end, constantIndex(b, 1));
+  Value steps = arith::SubIOp::create(b, last, window.first), yes = arith::ConstantOp::create(b, b.getBoolAttr(true));
+  auto body = [&](ImplicitLocOpBuilder &b, Value row, ValueRange all) -> SmallVector<Value> {
+    Value lowest = at(b, row, window.first).back(), highest = at(b, row, last).back();
+    Value distance = arith::SubIOp::create(b, highest, lowest);
+    Value isRun = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, distance, steps);
+    return {arith::AndIOp::create(b, all[0], isRun)};
+  };
+  return buildCarryingLoop(b, constantIndex(b, 0), window.rows, 1, yes, body)[0];
+}
+
+void ScoreEpilogue::fillCopy(ImplicitLocOpBuilder &b, const StagedRead &read, Value copy, Value lane, Value first,
                              Value end) {
+  memref::LoadOp load = read.load;
   Value left = arith::SubIOp::create(b, adaptor.getRows(), lane);
   TileWindow window{arith::MinSIOp::create(b, left, constantIndex(b, lanes())), first,
                     arith::MaxSIOp::create(b, first, end)};
   auto at = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
     return indicesAt(b, load, plus(b, lane, row), column);
   };
-  copyToTile(b, load.getMemref(), at, window, Value(), copy);
+  auto copyWith = [&](bool areNeighbours) {
+    return [&, areNeighbours](OpBuilder &nested, Location loc) {
+      ImplicitLocOpBuilder b(loc, nested);
+      copyToTile(b, load.getMemref(), at, window, Value(), copy, areNeighbours);
+      scf::YieldOp::create(b);
+    };
+  };
+  if (read.isClamped)
+    scf::IfOp::create(b, areNeighbours(b, at, window), copyWith(true), copyWith(false));
+  else
+    copyToTile(b, load.getMemref(), at, window, Value(), copy);
 }
 
 void ScoreEpilogue::prefetchNext(ImplicitLocOpBuilder &b, Value lane, Value k, int64_t count) {
@@ -69,7 +94,8 @@ void ScoreEpilogue::prefetchNext(ImplicitLocOpBuilder &b, Value lane, Value k, i
   Value block = arith::DivUIOp::create(b, k, constantIndex(b, count));
   Value firstRow = plus(b, lane, arith::MulIOp::create(b, block, constantIndex(b, rowsPerBlock)));
   for (const LanedRegion *laned : {&score, &mask})
-    for (memref::LoadOp load : laned->plan.staged) {
+    for (const StagedRead &read : laned->plan.staged) {
+      memref::LoadOp load = read.load;
       int64_t perLine = lineBytes / llvm::divideCeil(load.getMemRefType().getElementTypeBitWidth(), 8);
       for (int64_t n = 0; n < rowsPerBlock; ++n) {
         Value row = arith::MinSIOp::create(b, plus(b, firstRow, constantIndex(b, n)), lastRow);
@@ -91,8 +117,8 @@ LogicalResult ScoreEpilogue::startRegion(ImplicitLocOpBuilder &b, LanedRegion &l
   laned.map.map(
       region.getArguments().take_back(4).drop_back(),
       ArrayRef<Value>{adaptor.getB(), rows().laneHeads(b, lanes(), lane), rows().laneQueries(b, lanes(), lane)});
-  for (auto [load, copy] : llvm::zip(laned.plan.staged, laned.copies))
-    fillCopy(b, load, copy, lane, first, end);
+  for (auto [read, copy] : llvm::zip(laned.plan.staged, laned.copies))
+    fillCopy(b, read, copy, lane, first, end);
   return LaneCloner(b, lanes(), laned.ranges, laned.map).clone(laned.plan.invariant);
 }
 
@@ -102,12 +128,12 @@ FailureOr<Value> ScoreEpilogue::cloneForKey(ImplicitLocOpBuilder &b, LanedRegion
   map.map(region.getArguments().back(), plus(b, adaptor.getJ0(), k));
   if (region.getNumArguments() > 4)
     map.map(region.getArgument(0), scoreValue);
-  for (auto [load, copy] : llvm::zip(laned.plan.staged, laned.copies)) {
+  for (auto [read, copy] : llvm::zip(laned.plan.staged, laned.copies)) {
     auto type = VectorType::get({lanes()}, cast<MemRefType>(copy.getType()).getElementType());
-    Value read = loadLanes(b, type, copy, k, constantIndex(b, 0)), result = load->getResult(0);
+    Value value = loadLanes(b, type, copy, k, constantIndex(b, 0)), result = read.load->getResult(0);
     if (result.getType().isInteger(1))
-      read = arith::TruncIOp::create(b, type.clone(b.getI1Type()), read);
-    map.map(result, read);
+      value = arith::TruncIOp::create(b, type.clone(b.getI1Type()), value);
+    map.map(result, value);
   }
   LaneCloner cloner(b, lanes(), laned.ranges, map);
   if (failed(cloner.clone(laned.plan.perKey)))

@@ -58,7 +58,7 @@ private:
   LanedRegion prepare(mlir::ImplicitLocOpBuilder &builder, mlir::Region &region);
   mlir::LogicalResult startRegion(mlir::ImplicitLocOpBuilder &builder, LanedRegion &laned, mlir::Value lane,
                                   mlir::Value first, mlir::Value end);
-  void fillCopy(mlir::ImplicitLocOpBuilder &builder, mlir::memref::LoadOp load, mlir::Value copy, mlir::Value lane,
+  void fillCopy(mlir::ImplicitLocOpBuilder &builder, const StagedRead &read, mlir::Value copy, mlir::Value lane,
                 mlir::Value first, mlir::Value end);
   llvm::SmallVector<mlir::Value> indicesAt(mlir::ImplicitLocOpBuilder &builder, mlir::memref::LoadOp load,
                                            mlir::Value row, mlir::Value column);

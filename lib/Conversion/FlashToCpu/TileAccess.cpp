@@ -132,7 +132,7 @@ static void walkWindow(ImplicitLocOpBuilder &b, const TileWindow &window, int64_
 }
 
 void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, const TileWindow &window, Value scale,
-                      Value tile) {
+                      Value tile, bool areNeighbours) {
   Type from = cast<MemRefType>(source.getType()).getElementType();
   Type to = cast<MemRefType>(tile.getType()).getElementType();
   auto convert = [&](ImplicitLocOpBuilder &b, Value value) -> Value {
@@ -144,7 +144,7 @@ void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, c
       factor = vector::BroadcastOp::create(b, value.getType(), scale);
     return arith::MulFOp::create(b, value, factor);
   };
-  int64_t size = blockSize(tile, source, window.rows);
+  int64_t size = areNeighbours ? blockSize(tile, source, window.rows) : 1;
   auto block = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
     SmallVector<Value> values;
     for (int64_t k = 0; k < size; ++k) {

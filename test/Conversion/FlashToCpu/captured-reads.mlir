@@ -82,3 +82,38 @@ func.func @gathered(%m: memref<64x64xf32>, %t: memref<256xf32>, %q: memref<1x1x6
   } : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
   return
 }
+
+// -----
+
+// An index that is held inside of the tensor, as those of dynamic sizes are, is looked at for each chunk and tile: where
+// no bound matters the block is turned, elsewhere its elements are read one by one.
+// CHECK-LABEL: func.func @clamped
+// CHECK-SAME: %[[M:[^:,]+]]: memref<?x?xf32
+// CHECK: %[[COPY:.+]] = memref.alloc() {alignment = 64 : i64} : memref<1x64x16xf32>
+// CHECK: vector.fma
+// CHECK: %[[ALL:.+]] = scf.for {{.+}} -> (i1) {
+// CHECK: %[[FIRST:.+]] = arith.minsi
+// CHECK: %[[LAST:.+]] = arith.minsi
+// CHECK: %[[DISTANCE:.+]] = arith.subi %[[LAST]], %[[FIRST]]
+// CHECK: arith.cmpi eq, %[[DISTANCE]], %{{.+}}
+// CHECK: scf.if %[[ALL]] {
+// CHECK: vector.load %[[M]]
+// CHECK-COUNT-24: vector.shuffle
+// CHECK: } else {
+// CHECK-NOT: vector.load
+// CHECK: memref.load %[[M]]
+// CHECK: memref.store %{{.+}}, %[[COPY]]
+// CHECK-NOT: vector.gather
+func.func @clamped(%m: memref<?x?xf32, strided<[?, 1], offset: ?>>, %last: index, %q: memref<1x1x64x8xf32>,
+                   %k: memref<1x1x64x8xf32>, %i0: index, %j0: index, %rows: index, %keys: index) {
+  %c0 = arith.constant 0 : index
+  %qt = flash.load_query %q[%c0, %c0, %i0] rows %rows : memref<1x1x64x8xf32> -> !flash.query<16 x 8, f32>
+  %s, %max = flash.scores %qt, %k at(%c0, %c0 : %c0, %i0, %j0) rows %rows keys %keys score(%x, %b, %h, %i, %j) {
+    %d = arith.subi %j, %i : index
+    %at = arith.minsi %last, %d : index
+    %u = memref.load %m[%i, %at] : memref<?x?xf32, strided<[?, 1], offset: ?>>
+    %y = arith.addf %x, %u : f32
+    attn.yield %y : f32
+  } : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  return
+}
