@@ -37,12 +37,15 @@ TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &qu
   return sizes;
 }
 
-int64_t attn::chooseSegmentTiles(const TileQuery &query, const TileSizes &sizes) {
-  if (query.queryLen < 0 || query.queryLen > sizes.queries())
-    return 0;
-  const int64_t tiles = llvm::divideCeil(kSegmentKeys, sizes.kvTile);
+int64_t attn::segmentTilesFor(const TileQuery &query, const TileSizes &sizes, int64_t segmentKeys) {
+  const int64_t tiles = llvm::divideCeil(segmentKeys, sizes.kvTile);
   const bool isOneSegment = query.kvLen >= 0 && query.kvLen <= tiles * sizes.kvTile;
   return isOneSegment ? 0 : tiles;
+}
+
+int64_t attn::chooseSegmentTiles(const TileQuery &query, const TileSizes &sizes) {
+  const bool isOneTile = query.queryLen >= 0 && query.queryLen <= sizes.queries();
+  return isOneTile ? segmentTilesFor(query, sizes, kSegmentKeys) : 0;
 }
 
 int64_t attn::blockRowsFor(const TargetDescription &target, const TileSizes &sizes, unsigned scoreBits,

@@ -70,6 +70,9 @@ TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
 /// reading. Beside it the start of an item and the merging of its few rows do not show.
 int64_t chooseSegmentTiles(const TileQuery &query, const TileSizes &sizes);
 
+/// The same for segments of `segmentKeys` keys (rounded up to whole tiles), whatever the number of queries.
+int64_t segmentTilesFor(const TileQuery &query, const TileSizes &sizes, int64_t segmentKeys);
+
 /// Rows of a register block for a chunk of `chunkLanes` lanes, at most sizes.lanes: as many accumulators as the whole
 /// block has, so that multiply-adds have independent sums to go to.
 int64_t blockRowsFor(const TargetDescription &target, const TileSizes &sizes, unsigned scoreBits, int64_t chunkLanes);

@@ -42,10 +42,7 @@ static LogicalResult checkOptions(AttentionOp op, const TileOptions &options) {
 static int64_t getSegmentTiles(AttentionOp op, const TileQuery &query, const TileSizes &sizes, int64_t segmentKeys) {
   if (op.getWeights() || op->getParentOfType<scf::ForallOp>())
     return 0;
-  if (!segmentKeys)
-    return chooseSegmentTiles(query, sizes);
-  int64_t tiles = llvm::divideCeil(segmentKeys, sizes.kvTile);
-  return query.kvLen >= 0 && query.kvLen <= tiles * sizes.kvTile ? 0 : tiles;
+  return segmentKeys ? segmentTilesFor(query, sizes, segmentKeys) : chooseSegmentTiles(query, sizes);
 }
 
 FailureOr<TileSizes> attn::chooseTileSizes(AttentionOp op, const TargetDescription &target,

@@ -27,8 +27,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::flash;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// Calls `block(b, indices)` for blocks of `count` indices from `low` to `high`, which is no less. What is left over is
 /// one smaller block where the bounds are static. Elsewhere it is the largest that may be left, and repeats the last
 /// index: the same work again, to the same result.

@@ -13,8 +13,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::flash;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 ScoreEpilogue::ScoreEpilogue(ImplicitLocOpBuilder &b, ScoresOp op, ScoresOp::Adaptor adaptor, Value tile,
                              VectorType chunk, Value scale)
     : tile(tile), op(op), adaptor(adaptor), chunk(chunk), scale(scale), score(prepare(b, op.getScoreRegion())),

@@ -14,8 +14,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::flash;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// A chunk of a rows value.
 static Value loadRows(ImplicitLocOpBuilder &b, VectorType type, Value rows, Value lane) {
   return vector::LoadOp::create(b, type, rows, lane);

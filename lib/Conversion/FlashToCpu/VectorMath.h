@@ -9,6 +9,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <limits>
 
 namespace attn {
 
@@ -19,6 +20,7 @@ mlir::Value splat(mlir::ImplicitLocOpBuilder &builder, mlir::Type type, double v
 mlir::Value vectorMax(mlir::ImplicitLocOpBuilder &builder, mlir::Value a, mlir::Value b);
 
 inline constexpr double kLog2E = 1.4426950408889634074;
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// exp(x) for x <= 0: 0 for -inf exactly, 1 for 0 exactly, NaN for NaN. Relative error at most 1.7e-7 (f32, x from
 /// -87.3 to 0) and 1.5e-16 (f64, x from -708.3 to 0): the largest of 2^20 equidistant points against libm in long
@@ -26,8 +28,8 @@ inline constexpr double kLog2E = 1.4426950408889634074;
 /// one. 12 operations for f32. Cody and Waite's reduction, then a polynomial with constant term 1.
 mlir::Value vectorExp(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
 
-/// 2^x for x <= 0, to the same errors (f32 for x from -126 to 0, f64 from -1022). 10 operations for f32, and three of
-/// them fewer that multiply: the reduction is exact, since x needs no ln2.
+/// 2^x for x <= 0, to the same errors (f32 for x from -126 to 0, f64 from -1022). 11 operations for f32, and three
+/// fewer that multiply: the reduction is exact, since x needs no ln2.
 mlir::Value vectorExp2(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
 
 } // namespace attn
