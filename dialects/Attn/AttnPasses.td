@@ -30,6 +30,38 @@ def ExpandNamedPass : Pass<"attn-expand-named"> {
                            "::mlir::memref::MemRefDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
+  let summary = "Turn unfused attention into attn.attention";
+  let description = [{
+    A contraction of softmax weights with values, the scores being a function of one contraction of queries and keys,
+    becomes `attn.attention`. The graph is read by the elements of its tensors, so that it does not matter by which ops
+    it is written: transposes, broadcasts, reshapes, slices, concatenations and conversions only change at which indices
+    the same elements are read. What is matched:
+
+    * the softmax as a quotient, a product with the reciprocal, exp(x - (max + log sum)) or base 2; the maximum
+      subtracted once or twice, from -inf or the lowest float; a last key without a value (a sink);
+    * the scale wherever it stands, any function of the score, indices and other tensors (the score region);
+    * -inf that is selected or added, as a mask; a finite constant of -1e30 or below where every row is proved to keep a
+      key, others stay in the score region;
+    * heads of keys and values that several query heads share, operands in any layout that is a view;
+    * a select that gives rows without a key the weights 0; weights that others use, as a result.
+
+    Everything is compared as expressions of indices, never by sizes. Arithmetic of the scores in 16 bits is done in f32.
+    The one difference that is permitted: where the graph gives NaN for a row whose scores are -inf throughout, the op
+    gives 0.
+
+    Precondition: tensors. Postcondition: a remark (category `attn`) for each softmax, fused with what was absorbed, or
+    not, with the first reason. Skipped: scores that others use; maxima that are not subtracted, unless asked for.
+    Example: test/Transforms/attn-fuse/doc-example.mlir.
+  }];
+  let options = [
+    Option<"allowUnshiftedExp", "allow-unshifted-exp", "bool", "false",
+           "take exp(x) / sum exp(x) for a softmax, though it overflows where a softmax does not">,
+  ];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def InsertChecksPass : Pass<"attn-insert-checks"> {
   let summary = "Check at run time what the ops around attention expect";
   let description = [{

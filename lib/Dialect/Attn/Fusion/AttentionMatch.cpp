@@ -1,0 +1,359 @@
+//===- AttentionMatch.cpp - which part of a graph is an attention ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From the product with the values backwards: one of its factors must be a softmax over the index that it contracts, and
+// the scores a function of one dot product, captured tensors and indices. Which index is batch, head, query or feature
+// follows from which of query, key and value it reaches, never from its place or its size:
+//
+//   | reaches query | key | value | is |
+//   |---|---|---|---|
+//   | x | x | x | batch, or the head that keys have |
+//   | x |   |   | query position, or one of the query heads that share a key head |
+//   |   | x | x | key position (the contracted one) |
+//   | x | x |   | head dim (contracted by the dot product) |
+//   |   |   | x | value dim |
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionMatch.h"
+#include "ScoreFunction.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::fusion;
+
+namespace {
+
+class Matcher {
+public:
+  Matcher(Elements &elements, linalg::LinalgOp root, const SoftmaxOptions &options, Miss &miss)
+      : elements(elements), expressions(elements.expressions), options(options), miss(miss) {
+    match.root = root;
+  }
+
+  FailureOr<AttentionMatch> run();
+
+private:
+  LogicalResult fail(const Twine &reason) {
+    if (miss.reason.empty())
+      miss = {match.softmax.sum, reason.str()};
+    return failure();
+  }
+
+  LogicalResult matchProduct();
+  LogicalResult matchScores();
+  std::optional<Contraction> findDotProduct(ExprRef leaf);
+  LogicalResult chooseOperands();
+  bool choose(ArrayRef<Operand> candidates, Type type, Operand &chosen);
+  LogicalResult splitIndices();
+  LogicalResult assignRoles();
+  LogicalResult checkReach(ExprRef index);
+  void assignRows(ArrayRef<ExprRef> rows, ArrayRef<ExprRef> shared);
+  LogicalResult matchSink();
+  void substituteAll(const llvm::DenseMap<ExprRef, ExprRef> &by);
+
+  Elements &elements;
+  Expressions &expressions;
+  const SoftmaxOptions &options;
+  Miss &miss;
+  AttentionMatch match;
+  /// The indices of the result's dimensions, in their order.
+  SmallVector<ExprRef> outIndices;
+  ExprRef dot = nullptr;
+  /// What is contracted by the two products, as the operands are indexed.
+  SmallVector<ExprRef> headDims, keyIndices;
+  SmallVector<Operand> queries, keys, values;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The two contractions
+//===----------------------------------------------------------------------===//
+
+/// Finds weights and values among the factors of the root.
+LogicalResult Matcher::matchProduct() {
+  SmallVector<ExprRef> loops = elements.makeLoops(match.root);
+  for (AffineExpr expr : match.root.getMatchingIndexingMap(match.root.getDpsInitOperand(0)).getResults()) {
+    outIndices.push_back(elements.evaluate(expr, loops));
+    if (!outIndices.back())
+      return failure();
+  }
+  ExprRef leaf = expressions.element(match.root->getResult(0), outIndices);
+  auto holdsSoftmax = [&](ExprRef e) {
+    if (!e->is(Expr::Kind::Element))
+      return false;
+    bool found = false;
+    walk(elements.read(e->value, e->operands),
+         [&](ExprRef part) { found = found || findExponentialSum(elements, part); });
+    return found;
+  };
+  std::optional<Contraction> product = openContraction(elements, leaf, holdsSoftmax);
+  if (!product || product->dims.size() != 1)
+    return failure();
+  for (ExprRef weights : {product->left, product->right}) {
+    if (!holdsSoftmax(weights))
+      continue;
+    auto softmax = matchSoftmax(elements, elements.read(weights->value, weights->operands), product->dims[0], options,
+                                miss);
+    if (failed(softmax))
+      continue;
+    match.softmax = *softmax;
+    if (product->scale.constant != 1 || !product->scale.factors.empty())
+      return fail("a factor stands between the softmax and the product with the values");
+    values = peel(elements, weights == product->left ? product->right : product->left, /*allowScale=*/false);
+    return success();
+  }
+  return failure();
+}
+
+/// The dot product that an element leaf is: contracted indices reach both factors, the key's index one of them.
+std::optional<Contraction> Matcher::findDotProduct(ExprRef leaf) {
+  ExprRef key = match.softmax.key;
+  if (!leaf->is(Expr::Kind::Element) || !contains(leaf, key))
+    return std::nullopt;
+  auto product = openContraction(elements, leaf, [](ExprRef) { return false; });
+  if (!product || contains(product->left, key) == contains(product->right, key))
+    return std::nullopt;
+  if (contains(product->left, key))
+    std::swap(product->left, product->right);
+  return product;
+}
+
+LogicalResult Matcher::matchScores() {
+  SmallVector<std::pair<ExprRef, Contraction>> found;
+  walk(match.softmax.scores, [&](ExprRef e) {
+    if (auto product = findDotProduct(e))
+      found.push_back({e, *product});
+  });
+  if (found.empty())
+    return fail("the scores hold no product of queries and keys");
+  // Of several (relative positions), the one that is read at the key's own place.
+  auto isPlain = [&](auto &candidate) {
+    return llvm::all_of(candidate.first->operands, [](ExprRef index) {
+      return llvm::all_of(Expressions::getLinear(index).terms, [](auto &term) {
+        return term.first->is(Expr::Kind::Dim) || term.first->is(Expr::Kind::Quotient) ||
+               term.first->is(Expr::Kind::Remainder);
+      });
+    });
+  };
+  auto chosen = llvm::find_if(found, isPlain);
+  if (chosen == found.end())
+    return fail("the product of queries and keys is read at computed places");
+  Contraction &product = chosen->second;
+  dot = chosen->first;
+  match.scoresOp = product.op;
+  headDims = product.dims;
+  keyIndices = {match.softmax.key};
+  match.scale = product.scale;
+  match.scale.constant *= match.softmax.factor;
+  if (product.dims.size() > 1)
+    return fail(llvm::formatv("the product of queries and keys contracts {0} axes", product.dims.size()));
+  queries = peel(elements, product.left, /*allowScale=*/true);
+  keys = peel(elements, product.right, /*allowScale=*/true);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// The candidate nearest to the graph's start of the given type whose indices are understood.
+bool Matcher::choose(ArrayRef<Operand> candidates, Type type, Operand &chosen) {
+  for (const Operand &candidate : llvm::reverse(candidates)) {
+    if (candidate.getElementType() != type || !getAxes(expressions, candidate))
+      continue;
+    chosen = candidate;
+    return true;
+  }
+  return false;
+}
+
+LogicalResult Matcher::chooseOperands() {
+  for (const Operand &candidate : llvm::reverse(queries)) {
+    Type type = candidate.getElementType();
+    auto outType = cast<ShapedType>(match.root->getResult(0).getType()).getElementType();
+    bool isSupported = type.isF16() || type.isBF16() || type.isF32() || type.isF64();
+    if (!isSupported || (outType != type && !outType.isF32()))
+      continue;
+    if (!choose(queries, type, match.query) || !choose(keys, type, match.key) || !choose(values, type, match.value))
+      continue;
+    Builder builder(expressions.getContext());
+    match.scoreType = type.isF64() ? builder.getF64Type() : builder.getF32Type();
+    match.scale.multiply(match.query.scale);
+    match.scale.multiply(match.key.scale);
+    return success();
+  }
+  return fail("query, key, value and result have no element type in common, or are read at computed places");
+}
+
+//===----------------------------------------------------------------------===//
+// Splitting indices
+//===----------------------------------------------------------------------===//
+
+void Matcher::substituteAll(const llvm::DenseMap<ExprRef, ExprRef> &by) {
+  auto substitute = [&](ExprRef &e) { e = e ? expressions.substitute(e, by) : e; };
+  for (Operand *operand : {&match.query, &match.key, &match.value})
+    llvm::for_each(operand->indices, substitute);
+  for (SmallVector<ExprRef> *indices : {&outIndices, &headDims, &keyIndices})
+    llvm::for_each(*indices, substitute);
+  for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.softmax.weights, &dot})
+    substitute(*e);
+}
+
+/// The divisors by which operands take each index apart.
+static llvm::MapVector<ExprRef, SmallVector<int64_t>> findDivisors(ArrayRef<const Operand *> operands) {
+  llvm::MapVector<ExprRef, SmallVector<int64_t>> divisors;
+  for (const Operand *operand : operands)
+    for (ExprRef index : operand->indices)
+      walk(index, [&](ExprRef e) {
+        if (!e->is(Expr::Kind::Quotient) && !e->is(Expr::Kind::Remainder))
+          return;
+        // (x / a) mod b and x / (a * b) both take x apart at a and a * b.
+        int64_t divisor = e->offset;
+        ExprRef root = e->operands[0];
+        for (; root->is(Expr::Kind::Quotient); root = root->operands[0])
+          divisor *= root->offset;
+        if (root->is(Expr::Kind::Dim))
+          divisors[root].push_back(divisor);
+      });
+  return divisors;
+}
+
+/// b * heads + h in place of one index that stands for both. Fails where the parts do not nest.
+LogicalResult Matcher::splitIndices() {
+  auto divisors = findDivisors({&match.query, &match.key, &match.value});
+  llvm::DenseMap<ExprRef, ExprRef> by;
+  for (auto &[dim, list] : divisors) {
+    llvm::sort(list);
+    list.erase(llvm::unique(list), list.end());
+    int64_t inner = 1;
+    ExprRef sum = expressions.integer(0);
+    Extent extent = dim->extent;
+    for (int64_t divisor : list) {
+      if (divisor % inner != 0 || (extent.isStatic() && extent.size % divisor != 0))
+        return fail("operands take an index apart in ways that do not nest");
+      sum = expressions.add(sum, expressions.dim({divisor / inner, Value(), 0}), inner);
+      inner = divisor;
+    }
+    Extent outer = extent;
+    outer.size = extent.isStatic() ? extent.size / inner : extent.size;
+    outer.divisor = extent.divisor * inner;
+    by[dim] = expressions.add(sum, expressions.dim(outer), inner);
+  }
+  if (!by.empty())
+    substituteAll(by);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+static bool reaches(ExprRef index, const Operand &operand) {
+  return llvm::any_of(operand.indices, [&](ExprRef e) { return contains(e, index); });
+}
+
+/// Says what is wrong with an index that is none of attention's.
+LogicalResult Matcher::checkReach(ExprRef index) {
+  bool query = reaches(index, match.query), key = reaches(index, match.key), value = reaches(index, match.value);
+  if (query ? key == value : (!key && value && !contains(match.softmax.scores, index)))
+    return success();
+  auto names = [&](bool wanted) {
+    SmallVector<StringRef> list;
+    for (auto [isReached, name] : {std::pair(query, "query"), std::pair(key, "key"), std::pair(value, "value")})
+      if (isReached == wanted)
+        list.push_back(name);
+    return list.empty() ? std::string("none") : llvm::join(list, " and ");
+  };
+  return fail(llvm::formatv("an axis of the result reaches {0} and not {1}, which is no batch, head, query or value axis",
+                            names(true), names(false)));
+}
+
+/// Query positions are the rows that masks speak of, or else the innermost; the others are heads that share keys.
+void Matcher::assignRows(ArrayRef<ExprRef> rows, ArrayRef<ExprRef> shared) {
+  Roles &roles = match.roles;
+  ExprRef query = rows.empty() ? nullptr : rows.back();
+  for (ExprRef row : rows)
+    if (match.keep && contains(match.keep, row))
+      query = row;
+  SmallVector<ExprRef> group;
+  llvm::copy_if(rows, std::back_inserter(group), [&](ExprRef row) { return row != query; });
+  if (query)
+    roles.query.push_back(query);
+  // A sink is one for each head.
+  ExprRef head = shared.size() > 1 || (!shared.empty() && !group.empty()) ? shared.back() : nullptr;
+  if (match.sink)
+    for (ExprRef index : shared)
+      head = contains(match.sink, index) ? index : head;
+  for (ExprRef index : shared)
+    if (index != head)
+      roles.batch.push_back(index);
+  if (head)
+    roles.head.push_back(head);
+  roles.numKvHead = roles.head.size();
+  roles.head.append(group.begin(), group.end());
+}
+
+LogicalResult Matcher::assignRoles() {
+  SmallVector<ExprRef> rows, shared;
+  for (ExprRef index : outIndices) {
+    std::optional<Axis> axis = getAxis(expressions, index);
+    if (!axis || axis->offset != 0)
+      return fail("a dimension of the result is no product of indices");
+    match.outAxes.push_back(*axis);
+    for (ExprRef atom : axis->atoms) {
+      if (failed(checkReach(atom)))
+        return failure();
+      bool query = reaches(atom, match.query), key = reaches(atom, match.key);
+      if (key)
+        shared.push_back(atom);
+      else if (query)
+        rows.push_back(atom);
+      else
+        match.roles.valueDim.push_back(atom);
+    }
+  }
+  for (auto [indices, role] : {std::pair(&keyIndices, &match.roles.key), {&headDims, &match.roles.headDim}})
+    for (ExprRef index : *indices) {
+      std::optional<Axis> axis = getAxis(expressions, index);
+      if (!axis)
+        return fail("a contracted axis is no product of indices");
+      role->append(axis->atoms);
+    }
+  assignRows(rows, shared);
+  return success();
+}
+
+LogicalResult Matcher::matchSink() {
+  match.sink = match.softmax.sink;
+  if (!match.sink)
+    return success();
+  bool isCaptured = match.sink->is(Expr::Kind::Element) && isa<FloatType>(match.sink->type);
+  return isCaptured ? success() : fail("the sink is no element of a tensor of heads");
+}
+
+FailureOr<AttentionMatch> Matcher::run() {
+  if (failed(matchProduct()) || failed(matchScores()) || failed(chooseOperands()) || failed(splitIndices()) ||
+      failed(matchSink()))
+    return failure();
+  std::optional<ScoreFunction> function =
+      splitScores(elements, match.softmax.scores, dot, match.softmax.key, match.scoreType);
+  if (!function)
+    return fail("the product of queries and keys is used otherwise than in a function of one score");
+  match.scale.multiply(function->scale);
+  match.argument = function->argument;
+  match.score = function->score;
+  match.keep = function->keep;
+  if (function->finiteMask)
+    match.notes.push_back(llvm::formatv("mask of {0} as -inf, for every row is proved to keep a key", *function->finiteMask));
+  if (failed(assignRoles()))
+    return failure();
+  return match;
+}
+
+FailureOr<AttentionMatch> fusion::matchAttention(Elements &elements, linalg::LinalgOp root,
+                                                 const SoftmaxOptions &options, Miss &miss) {
+  return Matcher(elements, root, options, miss).run();
+}

@@ -1,0 +1,202 @@
+//===- BuildAttention.cpp - attn.attention from what was matched ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "BuildAttention.h"
+#include "RegionBuilder.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::fusion;
+
+namespace {
+
+/// A role's letter in the layouts, and the indices that it stands for.
+struct Role {
+  LayoutDim letter;
+  SmallVector<ExprRef, 2> atoms;
+};
+
+class AttentionBuilder {
+public:
+  AttentionBuilder(Elements &elements, const AttentionMatch &match)
+      : elements(elements), match(match), builder(match.root->getLoc(), match.root) {}
+
+  BuiltAttention build();
+
+private:
+  /// An operand in a layout of attention, and that layout.
+  std::pair<Value, AffineMap> buildOperand(const Operand &operand, ArrayRef<Role> roles);
+  Value buildEmpty(ArrayRef<Axis> axes, Type elementType);
+  Value buildScale();
+  Value buildSink();
+  void buildRegions(AttentionOp op);
+
+  Elements &elements;
+  const AttentionMatch &match;
+  ImplicitLocOpBuilder builder;
+};
+
+} // namespace
+
+/// The axes of an operand in the order in which its indices lie in memory, or in the roles' own where they are mixed;
+/// b and h are left out where they are 1.
+static SmallVector<Role> orderRoles(ArrayRef<Role> roles, ArrayRef<Axis> axes) {
+  SmallVector<Role> present;
+  llvm::copy_if(roles, std::back_inserter(present), [](const Role &role) {
+    return !role.atoms.empty() || role.letter == kLengthDim || role.letter == kFeatureDim;
+  });
+  SmallVector<ExprRef> flat;
+  for (const Axis &axis : axes)
+    flat.append(axis.atoms.begin(), axis.atoms.end());
+  SmallVector<Role> ordered = present;
+  auto place = [&](const Role &role) { return role.atoms.empty() ? -1 : llvm::find(flat, role.atoms[0]) - flat.begin(); };
+  llvm::stable_sort(ordered, [&](const Role &a, const Role &b) { return place(a) < place(b); });
+  SmallVector<ExprRef> joined;
+  for (const Role &role : ordered)
+    joined.append(role.atoms.begin(), role.atoms.end());
+  return joined == flat ? ordered : present;
+}
+
+static SmallVector<Axis> toAxes(ArrayRef<Role> roles) {
+  SmallVector<Axis> axes;
+  for (const Role &role : roles)
+    axes.push_back({role.atoms, 0});
+  return axes;
+}
+
+/// The layout map; null for the default one.
+static AffineMap toLayout(ArrayRef<Role> roles, MLIRContext *context) {
+  SmallVector<AffineExpr> results;
+  for (const Role &role : roles)
+    results.push_back(getAffineDimExpr(role.letter, context));
+  AffineMap map = AffineMap::get(4, 0, results, context);
+  return map.isIdentity() ? AffineMap() : map;
+}
+
+std::pair<Value, AffineMap> AttentionBuilder::buildOperand(const Operand &operand, ArrayRef<Role> roles) {
+  SmallVector<Axis> axes = *getAxes(elements.expressions, operand);
+  SmallVector<Role> ordered = orderRoles(roles, axes);
+  return {regroup(builder, operand.tensor, axes, toAxes(ordered)), toLayout(ordered, builder.getContext())};
+}
+
+Value AttentionBuilder::buildEmpty(ArrayRef<Axis> axes, Type elementType) {
+  SmallVector<OpFoldResult> sizes;
+  for (const Axis &axis : axes)
+    sizes.push_back(sizeOf(builder, axis.atoms));
+  return tensor::EmptyOp::create(builder, sizes, elementType);
+}
+
+Value AttentionBuilder::buildScale() {
+  FloatType scoreType = match.scoreType;
+  Value scale = arith::ConstantOp::create(builder, builder.getFloatAttr(scoreType, match.scale.constant));
+  RegionBuilder scalars(builder, elements.expressions, {});
+  for (auto [factor, isDivisor] : match.scale.factors) {
+    Value value = scalars.build(factor);
+    unsigned width = value.getType().getIntOrFloatBitWidth();
+    if (width < scoreType.getWidth())
+      value = arith::ExtFOp::create(builder, scoreType, value);
+    else if (width > scoreType.getWidth())
+      value = arith::TruncFOp::create(builder, scoreType, value);
+    scale = isDivisor ? arith::DivFOp::create(builder, scale, value).getResult()
+                      : arith::MulFOp::create(builder, scale, value).getResult();
+  }
+  return scale;
+}
+
+Value AttentionBuilder::buildSink() {
+  if (!match.sink)
+    return {};
+  FloatType scoreType = match.scoreType;
+  Operand sink{match.sink->value, llvm::to_vector(ArrayRef<ExprRef>(match.sink->operands)), {}};
+  Value logits = regroup(builder, sink.tensor, *getAxes(elements.expressions, sink), {Axis{match.roles.head, 0}});
+  auto type = cast<RankedTensorType>(logits.getType());
+  if (type.getElementType() == scoreType)
+    return logits;
+  bool isNarrow = type.getElementTypeBitWidth() < scoreType.getWidth();
+  Type wide = type.clone(scoreType);
+  return isNarrow ? arith::ExtFOp::create(builder, wide, logits).getResult()
+                  : arith::TruncFOp::create(builder, wide, logits).getResult();
+}
+
+
+void AttentionBuilder::buildRegions(AttentionOp op) {
+  Expressions &expressions = elements.expressions;
+  const Roles &roles = match.roles;
+  llvm::DenseMap<ExprRef, ExprRef> by;
+  SmallVector<ExprRef> arguments;
+  for (ArrayRef<ExprRef> atoms : {ArrayRef<ExprRef>(roles.batch), ArrayRef<ExprRef>(roles.head),
+                                  ArrayRef<ExprRef>(roles.query), ArrayRef<ExprRef>(roles.key)}) {
+    if (atoms.size() == 1) {
+      arguments.push_back(atoms[0]);
+      continue;
+    }
+    Extent whole{1, Value(), 0};
+    for (ExprRef atom : atoms)
+      whole.size = atom->extent.isStatic() && whole.isStatic() ? whole.size * atom->extent.size : ShapedType::kDynamic;
+    ExprRef rest = atoms.empty() ? nullptr : expressions.dim(whole);
+    arguments.push_back(rest);
+    for (ExprRef atom : llvm::reverse(llvm::drop_begin(atoms, atoms.empty() ? 0 : 1))) {
+      by[atom] = expressions.remainder(rest, atom->extent.size);
+      rest = expressions.quotient(rest, atom->extent.size);
+    }
+    if (!atoms.empty())
+      by[atoms.front()] = rest;
+  }
+  auto fill = [&](Region &region, ExprRef e, bool isScore) {
+    SmallVector<Type> types(4, builder.getIndexType());
+    if (isScore)
+      types.insert(types.begin(), match.scoreType);
+    SmallVector<Location> locations(types.size(), builder.getLoc());
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(&region, region.end(), types, locations);
+    llvm::DenseMap<ExprRef, Value> values;
+    if (isScore)
+      values[match.argument] = block->getArgument(0);
+    for (auto [k, argument] : llvm::enumerate(arguments))
+      if (argument)
+        values[argument] = block->getArgument(k + (isScore ? 1 : 0));
+    Value result = RegionBuilder(builder, expressions, values).build(expressions.substitute(e, by));
+    YieldOp::create(builder, result);
+  };
+  if (match.score != match.argument)
+    fill(op.getScoreRegion(), match.score, /*isScore=*/true);
+  if (match.keep)
+    fill(op.getMaskRegion(), match.keep, /*isScore=*/false);
+}
+
+BuiltAttention AttentionBuilder::build() {
+  const Roles &roles = match.roles;
+  SmallVector<ExprRef, 2> kvHead(roles.head.begin(), roles.head.begin() + roles.numKvHead);
+  Role batch{kBatchDim, roles.batch}, head{kHeadDim, roles.head}, keyHead{kHeadDim, kvHead};
+  Role rows{kLengthDim, roles.query}, keys{kLengthDim, roles.key};
+  Role headDim{kFeatureDim, roles.headDim}, valueDim{kFeatureDim, roles.valueDim};
+  auto [query, queryLayout] = buildOperand(match.query, {batch, head, rows, headDim});
+  auto [key, keyLayout] = buildOperand(match.key, {batch, keyHead, keys, headDim});
+  auto [value, valueLayout] = buildOperand(match.value, {batch, keyHead, keys, valueDim});
+  SmallVector<Role> outRoles = orderRoles({batch, head, rows, valueDim}, match.outAxes);
+  SmallVector<Axis> outAxes = toAxes(outRoles);
+  Type outType = cast<ShapedType>(match.root->getResult(0).getType()).getElementType();
+  Value out = buildEmpty(outAxes, outType);
+  SmallVector<Axis> weightAxes = toAxes({batch, head, rows, keys});
+  Value weights = match.weights ? buildEmpty(weightAxes, match.scoreType) : Value();
+  SmallVector<Type> results = {out.getType()};
+  if (weights)
+    results.push_back(weights.getType());
+  auto layout = [](AffineMap map) { return map ? AffineMapAttr::get(map) : AffineMapAttr(); };
+  auto op = AttentionOp::create(builder, results, query, key, value, buildScale(), ValueRange(), ValueRange(), buildSink(),
+                                Value(), Value(), out, Value(), weights, ArrayAttr(), ArrayAttr(),
+                                layout(queryLayout), layout(keyLayout), layout(valueLayout),
+                                layout(toLayout(outRoles, builder.getContext())), IntegerAttr(), IntegerAttr(),
+                                UnitAttr());
+  buildRegions(op);
+  BuiltAttention built{op, regroup(builder, op->getResult(0), outAxes, match.outAxes), Value()};
+  if (match.weights)
+    built.weights =
+        regroup(builder, op->getResult(1), weightAxes, *getAxes(elements.expressions, *match.weights));
+  return built;
+}
+
+BuiltAttention fusion::buildAttention(Elements &elements, const AttentionMatch &match) {
+  return AttentionBuilder(elements, match).build();
+}

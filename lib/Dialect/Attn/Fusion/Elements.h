@@ -1,0 +1,77 @@
+//===- Elements.h - reading a graph by the elements of its tensors ------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_DIALECT_ATTN_FUSION_ELEMENTS_H
+#define ATTN_DIALECT_ATTN_FUSION_ELEMENTS_H
+
+#include "Expression.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace attn::fusion {
+
+/// A reduction, as: element(out) = combine(init, over all values of `dims`: body).
+struct Reduction {
+  mlir::Operation *op = nullptr;
+  /// Name of the combining op: arith.addf, arith.maximumf, arith.andi, ...
+  llvm::StringRef combiner;
+  /// The indices that are reduced over; those of extent 1 are left out.
+  llvm::SmallVector<ExprRef> dims;
+  ExprRef init = nullptr, body = nullptr;
+};
+
+/// One element of a tensor.
+struct TensorElement {
+  mlir::Value tensor;
+  llvm::SmallVector<ExprRef> indices;
+};
+
+/// Reads elements. Deep reading goes on until block arguments, reductions and ops that it does not know, which become
+/// Element leaves; reading one step stops at the operands of the tensor's own op.
+class Elements {
+public:
+  explicit Elements(Expressions &expressions) : expressions(expressions) {}
+
+  /// Element (indices...) of `tensor`, read as deep as possible.
+  ExprRef read(mlir::Value tensor, llvm::ArrayRef<ExprRef> indices);
+
+  /// The same by one op; null where that op is a leaf.
+  ExprRef readStep(mlir::Value tensor, llvm::ArrayRef<ExprRef> indices);
+
+  /// A scalar of the graph.
+  ExprRef readScalar(mlir::Value scalar);
+
+  /// What an Element leaf is, if a reduction computes it, with new indices in `dims`. Its body is read deep, or by one
+  /// step.
+  std::optional<Reduction> open(ExprRef leaf, bool isDeep = true);
+
+  /// For each loop of the op an index of its own, with the loop's extent.
+  llvm::SmallVector<ExprRef> makeLoops(mlir::linalg::LinalgOp op);
+
+  /// The value of an affine expression of the given indices; null where it is neither linear nor a division by a
+  /// constant.
+  ExprRef evaluate(mlir::AffineExpr expr, llvm::ArrayRef<ExprRef> dims);
+
+  /// The tensors and indices that were read deep as this expression, those nearer to the graph's start first.
+  llvm::ArrayRef<TensorElement> findTensors(ExprRef e) const;
+
+  Expressions &expressions;
+
+private:
+  using Reader = llvm::function_ref<ExprRef(mlir::Value, llvm::ArrayRef<ExprRef>)>;
+
+  ExprRef readThrough(mlir::Value tensor, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readLinalg(mlir::linalg::LinalgOp op, unsigned result, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readCollapse(mlir::tensor::CollapseShapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readExpand(mlir::tensor::ExpandShapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readConcat(mlir::tensor::ConcatOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readInsertion(mlir::tensor::InsertSliceOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readPad(mlir::tensor::PadOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readConstant(mlir::DenseElementsAttr values, llvm::ArrayRef<ExprRef> indices);
+
+  llvm::DenseMap<ExprRef, llvm::SmallVector<TensorElement, 1>> tensors;
+  /// By the Element leaf that stands for tensor and indices.
+  llvm::DenseMap<ExprRef, ExprRef> deep;
+};
+
+} // namespace attn::fusion
+
+#endif // ATTN_DIALECT_ATTN_FUSION_ELEMENTS_H

@@ -1,0 +1,144 @@
+//===- Regroup.cpp - tensors in the dimensions that attention has ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "BuildAttention.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::fusion;
+
+OpFoldResult fusion::sizeOf(ImplicitLocOpBuilder &builder, ExprRef index) {
+  const Extent &extent = index->extent;
+  if (extent.isStatic())
+    return builder.getIndexAttr(extent.size);
+  Value size = tensor::DimOp::create(builder, extent.tensor, extent.position);
+  if (extent.divisor == 1)
+    return size;
+  return arith::DivUIOp::create(builder, size, arith::ConstantIndexOp::create(builder, extent.divisor)).getResult();
+}
+
+OpFoldResult fusion::sizeOf(ImplicitLocOpBuilder &builder, ArrayRef<ExprRef> indices) {
+  OpFoldResult product = builder.getIndexAttr(1);
+  for (ExprRef index : indices) {
+    OpFoldResult size = sizeOf(builder, index);
+    std::optional<int64_t> known = getConstantIntValue(product), factor = getConstantIntValue(size);
+    if (known && factor)
+      product = builder.getIndexAttr(*known * *factor);
+    else if (known == 1)
+      product = size;
+    else
+      product = arith::MulIOp::create(builder, getValueOrCreateConstantIndexOp(builder, builder.getLoc(), product),
+                                      getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size))
+                    .getResult();
+  }
+  return product;
+}
+
+static SmallVector<OpFoldResult> sizesOf(ImplicitLocOpBuilder &builder, ArrayRef<Axis> axes) {
+  SmallVector<OpFoldResult> sizes;
+  for (const Axis &axis : axes)
+    sizes.push_back(sizeOf(builder, axis.atoms));
+  return sizes;
+}
+
+static RankedTensorType typeOf(ImplicitLocOpBuilder &builder, Value like, ArrayRef<Axis> axes) {
+  SmallVector<int64_t> shape;
+  for (const Axis &axis : axes) {
+    int64_t size = 1;
+    for (ExprRef atom : axis.atoms)
+      size = ShapedType::isDynamic(size) || !atom->extent.isStatic() ? ShapedType::kDynamic : size * atom->extent.size;
+    shape.push_back(size);
+  }
+  return RankedTensorType::get(shape, cast<ShapedType>(like.getType()).getElementType());
+}
+
+/// Drops the dimensions that are read at one place, and cuts the others to what is read of them.
+static Value sliceToAxes(ImplicitLocOpBuilder &builder, Value tensor, SmallVector<Axis> &axes) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> offsets, sizes = sizesOf(builder, axes);
+  SmallVector<OpFoldResult> strides(axes.size(), builder.getIndexAttr(1));
+  bool isWhole = true;
+  for (auto [k, axis] : llvm::enumerate(axes)) {
+    offsets.push_back(builder.getIndexAttr(axis.offset));
+    std::optional<int64_t> size = getConstantIntValue(sizes[k]);
+    isWhole &= axis.offset == 0 && !axis.atoms.empty() && (!size || *size == type.getDimSize(k));
+  }
+  llvm::erase_if(axes, [](const Axis &axis) { return axis.atoms.empty(); });
+  for (Axis &axis : axes)
+    axis.offset = 0;
+  if (isWhole)
+    return tensor;
+  return tensor::ExtractSliceOp::create(builder, typeOf(builder, tensor, axes), tensor, offsets, sizes, strides);
+}
+
+/// For each axis the positions of its indices in the order of all.
+static SmallVector<ReassociationIndices> groupsOf(ArrayRef<Axis> axes) {
+  SmallVector<ReassociationIndices> groups;
+  int64_t position = 0;
+  for (const Axis &axis : axes) {
+    ReassociationIndices group;
+    for (size_t k = 0; k < axis.atoms.size(); ++k)
+      group.push_back(position++);
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+/// One axis for each index.
+static SmallVector<Axis> flatten(ArrayRef<Axis> axes) {
+  SmallVector<Axis> flat;
+  for (const Axis &axis : axes)
+    for (ExprRef atom : axis.atoms)
+      flat.push_back({{atom}, 0});
+  return flat;
+}
+
+static Value transpose(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Axis> from, ArrayRef<Axis> to) {
+  SmallVector<int64_t> permutation;
+  for (const Axis &axis : to)
+    permutation.push_back(llvm::find_if(from, [&](const Axis &a) { return a.atoms == axis.atoms; }) - from.begin());
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return tensor;
+  Value empty = tensor::EmptyOp::create(builder, sizesOf(builder, to),
+                                        cast<ShapedType>(tensor.getType()).getElementType());
+  return linalg::TransposeOp::create(builder, tensor, empty, permutation)->getResult(0);
+}
+
+/// Adds the dimensions of size 1.
+static Value addUnits(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Axis> to) {
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices leading;
+  for (auto [k, axis] : llvm::enumerate(to)) {
+    if (axis.atoms.empty() && groups.empty())
+      leading.push_back(k);
+    else if (axis.atoms.empty())
+      groups.back().push_back(k);
+    else
+      groups.push_back({int64_t(k)});
+  }
+  if (!groups.empty())
+    groups.front().insert(groups.front().begin(), leading.begin(), leading.end());
+  return tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, to), tensor, groups, sizesOf(builder, to));
+}
+
+Value fusion::regroup(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Axis> from, ArrayRef<Axis> to) {
+  SmallVector<Axis> axes(from);
+  tensor = sliceToAxes(builder, tensor, axes);
+  SmallVector<Axis> target, flatFrom = flatten(axes), flatTo = flatten(to);
+  llvm::copy_if(to, std::back_inserter(target), [](const Axis &axis) { return !axis.atoms.empty(); });
+  auto isSame = [](ArrayRef<Axis> a, ArrayRef<Axis> b) {
+    return llvm::equal(a, b, [](const Axis &x, const Axis &y) { return x.atoms == y.atoms; });
+  };
+  if (!isSame(axes, target)) {
+    if (axes.size() != flatFrom.size())
+      tensor = tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, flatFrom), tensor, groupsOf(axes),
+                                             sizesOf(builder, flatFrom));
+    tensor = transpose(builder, tensor, flatFrom, flatTo);
+    if (target.size() != flatTo.size())
+      tensor = tensor::CollapseShapeOp::create(builder, typeOf(builder, tensor, target), tensor, groupsOf(target));
+  }
+  return target.size() == to.size() ? tensor : addUnits(builder, tensor, to);
+}

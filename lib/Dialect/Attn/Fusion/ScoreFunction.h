@@ -1,0 +1,30 @@
+//===- ScoreFunction.h - from scores to scale, score function and mask --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_DIALECT_ATTN_FUSION_SCOREFUNCTION_H
+#define ATTN_DIALECT_ATTN_FUSION_SCOREFUNCTION_H
+
+#include "Operands.h"
+
+namespace attn::fusion {
+
+/// score = function of scale * dot product, where keep.
+struct ScoreFunction {
+  Scale scale;
+  /// Stands for scale * dot product.
+  ExprRef argument = nullptr;
+  /// Of the score type.
+  ExprRef score = nullptr;
+  /// Null: every key is kept.
+  ExprRef keep = nullptr;
+  /// What became a mask though its constant is finite.
+  std::optional<double> finiteMask;
+};
+
+/// Splits `scores`, an expression of the dot product leaf `dot`, into scale, score function and mask. `key` is the key's
+/// index. Fails where the dot product is used in a way that no function of one score is.
+std::optional<ScoreFunction> splitScores(Elements &elements, ExprRef scores, ExprRef dot, ExprRef key,
+                                         mlir::FloatType scoreType);
+
+} // namespace attn::fusion
+
+#endif // ATTN_DIALECT_ATTN_FUSION_SCOREFUNCTION_H

@@ -1,0 +1,378 @@
+//===- SoftmaxMatch.cpp - softmax in its spellings ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A softmax is found from its weights: exp(x - max) over the sum of the same over one axis, as a quotient, a product
+// with the reciprocal, or exp(x - (max + log sum)). That numerator, sum and maximum speak of the same scores and the same
+// axis is no matter of shapes: the body of each reduction, read at the key, must be the same expression.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SoftmaxMatch.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::fusion;
+
+ExprRef fusion::stripCasts(ExprRef e) {
+  while (e->isApply<arith::ExtFOp>() || e->isApply<arith::TruncFOp>())
+    e = e->operands[0];
+  return e;
+}
+
+bool fusion::haveSameExtent(ExprRef a, ExprRef b) {
+  const Extent &x = a->extent, &y = b->extent;
+  if (x.isStatic() || y.isStatic())
+    return x.size == y.size;
+  if (x.divisor != y.divisor)
+    return false;
+  if (x.tensor == y.tensor && x.position == y.position)
+    return true;
+  using Bounds = ValueBoundsConstraintSet;
+  FailureOr<bool> equal =
+      Bounds::areEqual(Bounds::Variable(x.tensor, x.position), Bounds::Variable(y.tensor, y.position));
+  return succeeded(equal) && *equal;
+}
+
+namespace {
+
+/// One attempt. Members fill up as the spelling is taken apart.
+class Matcher {
+public:
+  Matcher(Elements &elements, ExprRef key, const SoftmaxOptions &options, Miss &miss)
+      : elements(elements), expressions(elements.expressions), options(options), miss(miss) {
+    softmax.key = key;
+  }
+
+  FailureOr<Softmax> match(ExprRef weights);
+
+private:
+  LogicalResult fail(const Twine &reason) {
+    if (miss.reason.empty())
+      miss = {softmax.sum, reason.str()};
+    return failure();
+  }
+
+  /// Takes a select of 0 away from the weights, and keeps its condition that the row has no key.
+  ExprRef stripGuard(ExprRef weights);
+  /// Splits the weights into numerator and sum; null where they are no quotient.
+  bool splitQuotient(ExprRef weights);
+  bool splitLogSumExp(ExprRef weights);
+  LogicalResult failNoQuotient();
+  LogicalResult matchSum();
+  LogicalResult matchNumerator();
+  LogicalResult matchGuard();
+  LogicalResult matchSink();
+
+  /// The argument of exp or exp2 in natural units over `factor`; null where it is no exponential.
+  ExprRef readExponent(ExprRef e, double &factor);
+  /// Takes maxima over the keys away that are subtracted.
+  ExprRef stripMaxima(ExprRef exponent, bool &hasMaximum);
+  bool isMaximumOf(ExprRef maximum, ExprRef scores);
+  bool isDeadRow(ExprRef condition, bool isNegated);
+  bool isDeadKey(ExprRef condition, bool isNegated);
+  ExprRef atKey(ExprRef body, ExprRef dim) { return expressions.substitute(body, {{dim, softmax.key}}); }
+
+  Elements &elements;
+  Expressions &expressions;
+  const SoftmaxOptions &options;
+  Miss &miss;
+  Softmax softmax;
+  ExprRef guard = nullptr, unguarded = nullptr, numerator = nullptr, denominator = nullptr;
+  bool isGuardInverted = false;
+  Reduction sum;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The quotient
+//===----------------------------------------------------------------------===//
+
+ExprRef Matcher::stripGuard(ExprRef weights) {
+  if (!weights->isApply<arith::SelectOp>())
+    return weights;
+  for (int zero : {1, 2}) {
+    if (weights->operands[zero]->getReal() != 0.0)
+      continue;
+    guard = weights->operands[0];
+    isGuardInverted = zero == 2;
+    softmax.hasGuard = true;
+    return stripCasts(weights->operands[3 - zero]);
+  }
+  return weights;
+}
+
+bool Matcher::splitQuotient(ExprRef weights) {
+  if (weights->isApply<arith::DivFOp>()) {
+    numerator = weights->operands[0];
+    denominator = weights->operands[1];
+    return true;
+  }
+  if (!weights->isApply<arith::MulFOp>())
+    return false;
+  for (int k : {0, 1}) {
+    ExprRef reciprocal = stripCasts(weights->operands[k]);
+    if (reciprocal->isApply<arith::DivFOp>() && reciprocal->operands[0]->getReal() == 1.0) {
+      numerator = weights->operands[1 - k];
+      denominator = reciprocal->operands[1];
+      return true;
+    }
+  }
+  return false;
+}
+
+/// exp(x - (m + log s)) and exp((x - m) - log s) are exp(x - m) / s.
+bool Matcher::splitLogSumExp(ExprRef weights) {
+  if (!weights->isApply<math::ExpOp>() || !weights->operands[0]->isApply<arith::SubFOp>())
+    return false;
+  ExprRef x = weights->operands[0]->operands[0], shift = stripCasts(weights->operands[0]->operands[1]);
+  auto exponential = [&](ExprRef exponent) {
+    return expressions.apply(math::ExpOp::getOperationName(), nullptr, exponent->type, {exponent}, {exponent->type});
+  };
+  if (shift->isApply<math::LogOp>()) {
+    numerator = exponential(x);
+    denominator = shift->operands[0];
+    return true;
+  }
+  if (!shift->isApply<arith::AddFOp>())
+    return false;
+  for (int k : {0, 1}) {
+    ExprRef log = stripCasts(shift->operands[k]);
+    if (!log->isApply<math::LogOp>())
+      continue;
+    numerator = exponential(expressions.apply(arith::SubFOp::getOperationName(), nullptr, x->type,
+                                              {x, shift->operands[1 - k]}, {x->type, x->type}));
+    denominator = log->operands[0];
+    return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Exponentials and maxima
+//===----------------------------------------------------------------------===//
+
+ExprRef Matcher::readExponent(ExprRef e, double &factor) {
+  e = stripCasts(e);
+  factor = 1;
+  if (e->isApply<math::Exp2Op>())
+    factor = M_LN2;
+  else if (!e->isApply<math::ExpOp>())
+    return nullptr;
+  ExprRef exponent = stripCasts(e->operands[0]);
+  while (exponent->isApply<arith::MulFOp>()) {
+    int constant = exponent->operands[0]->getReal() ? 0 : 1;
+    std::optional<double> value = exponent->operands[constant]->getReal();
+    if (!value || !(*value > 0) || !std::isfinite(*value) ||
+        !stripCasts(exponent->operands[1 - constant])->isApply<arith::SubFOp>())
+      break;
+    factor *= *value;
+    exponent = stripCasts(exponent->operands[1 - constant]);
+  }
+  // log2(e), rounded to the graph's type, stands for natural units.
+  if (std::abs(factor - 1) < 1e-6)
+    factor = 1;
+  return exponent;
+}
+
+static bool isLowest(ExprRef constant) {
+  auto value = constant->is(Expr::Kind::Constant) ? dyn_cast<FloatAttr>(constant->attribute) : FloatAttr();
+  return value && value.getValue().isNegative() && (value.getValue().isInfinity() || value.getValue().isLargest());
+}
+
+bool Matcher::isMaximumOf(ExprRef maximum, ExprRef scores) {
+  maximum = stripCasts(maximum);
+  if (maximum->isApply<arith::MaximumFOp>() || maximum->isApply<arith::MaxNumFOp>())
+    for (int k : {0, 1})
+      if (isLowest(maximum->operands[k]))
+        return isMaximumOf(maximum->operands[1 - k], scores);
+  // Zero in place of a maximum that is not finite.
+  if (maximum->isApply<arith::SelectOp>())
+    for (int k : {1, 2})
+      if (maximum->operands[k]->getReal() == 0.0)
+        return contains(maximum->operands[0], maximum->operands[3 - k]) &&
+               isMaximumOf(maximum->operands[3 - k], scores);
+  std::optional<Reduction> reduction = elements.open(maximum);
+  if (!reduction || reduction->dims.size() != 1 ||
+      (reduction->combiner != arith::MaximumFOp::getOperationName() &&
+       reduction->combiner != arith::MaxNumFOp::getOperationName()) ||
+      !isLowest(reduction->init) || !haveSameExtent(reduction->dims[0], sum.dims[0]))
+    return false;
+  return stripCasts(atKey(reduction->body, reduction->dims[0])) == stripCasts(scores);
+}
+
+ExprRef Matcher::stripMaxima(ExprRef exponent, bool &hasMaximum) {
+  while (exponent->isApply<arith::SubFOp>() && isMaximumOf(exponent->operands[1], exponent->operands[0])) {
+    exponent = stripCasts(exponent->operands[0]);
+    hasMaximum = true;
+  }
+  return exponent;
+}
+
+//===----------------------------------------------------------------------===//
+// Putting it together
+//===----------------------------------------------------------------------===//
+
+LogicalResult Matcher::matchSum() {
+  denominator = stripCasts(denominator);
+  std::optional<Reduction> opened = elements.open(denominator);
+  if (!opened || opened->combiner != arith::AddFOp::getOperationName()) {
+    // The numerator is an exponential: it looks like a softmax.
+    double factor;
+    if (readExponent(numerator, factor))
+      walk(denominator, [&](ExprRef e) {
+        if (Operation *op = findExponentialSum(elements, e))
+          softmax.sum = op;
+      });
+    return softmax.sum ? fail("the divisor is not the sum of the exponentials alone") : failure();
+  }
+  double factor;
+  if (!readExponent(opened->body, factor))
+    return failure();
+  sum = *opened;
+  softmax.sum = sum.op;
+  if (sum.dims.size() != 1)
+    return fail(llvm::formatv("the sum is over {0} axes, softmax over 1", sum.dims.size()));
+  if (sum.init->getReal() != 0.0)
+    return fail("the sum does not start at 0");
+  if (contains(denominator, softmax.key))
+    return fail("the softmax is not over the axis that the product with the values contracts (the key axis): the sum "
+                "varies along it");
+  if (denominator->type.getIntOrFloatBitWidth() < 32)
+    return fail(llvm::formatv("the sum is kept in {0} bits, softmax needs 32", denominator->type.getIntOrFloatBitWidth()));
+  return success();
+}
+
+LogicalResult Matcher::matchNumerator() {
+  if (stripCasts(atKey(sum.body, sum.dims[0])) != stripCasts(numerator))
+    return fail("the sum is not that of the numerators over the key axis");
+  bool hasMaximum = false;
+  ExprRef exponent = readExponent(numerator, softmax.factor);
+  softmax.scores = stripMaxima(exponent, hasMaximum);
+  if (hasMaximum || options.allowUnshifted)
+    return success();
+  if (exponent->isApply<arith::SubFOp>() && !contains(exponent->operands[1], softmax.key))
+    return fail("what is subtracted is not the maximum of the same scores over the key axis");
+  return fail("no maximum is subtracted: exp overflows where a softmax does not (allow-unshifted-exp fuses it)");
+}
+
+/// A key more than the weights have, whose score does not depend on keys, is a sink.
+LogicalResult Matcher::matchSink() {
+  ExprRef dim = sum.dims[0], key = softmax.key;
+  if (haveSameExtent(dim, key))
+    return success();
+  if (!dim->extent.isStatic() || !key->extent.isStatic())
+    return fail("the sum may have more keys than the values");
+  if (dim->extent.size != key->extent.size + 1)
+    return fail(llvm::formatv("the sum has {0} keys, the values have {1}", dim->extent.size, key->extent.size));
+  double factor;
+  ExprRef last = expressions.substitute(sum.body, {{dim, expressions.integer(key->extent.size)}});
+  ExprRef exponent = readExponent(last, factor);
+  // The maxima are the same expressions as in the numerator.
+  ExprRef numeratorExponent = readExponent(numerator, factor);
+  while (exponent && numeratorExponent != softmax.scores && exponent->isApply<arith::SubFOp>() &&
+         numeratorExponent->isApply<arith::SubFOp>() && exponent->operands[1] == numeratorExponent->operands[1]) {
+    exponent = stripCasts(exponent->operands[0]);
+    numeratorExponent = stripCasts(numeratorExponent->operands[0]);
+  }
+  if (!exponent || numeratorExponent != softmax.scores || softmax.factor != 1)
+    return fail("the key behind the last value is not understood");
+  softmax.sink = exponent;
+  return success();
+}
+
+static bool isNegation(ExprRef e, ExprRef &inner) {
+  if (!e->isApply<arith::XOrIOp>())
+    return false;
+  for (int k : {0, 1}) {
+    if (e->operands[k]->getBool() != true)
+      continue;
+    inner = e->operands[1 - k];
+    return true;
+  }
+  return false;
+}
+
+static arith::CmpFPredicate predicateOf(ExprRef comparison) {
+  return cast<arith::CmpFPredicateAttr>(cast<DictionaryAttr>(comparison->attribute).get("predicate")).getValue();
+}
+
+/// True if the condition says that the key's score is -inf (or, negated, that it is not).
+bool Matcher::isDeadKey(ExprRef condition, bool isNegated) {
+  using P = arith::CmpFPredicate;
+  ExprRef inner;
+  if (isNegation(condition, inner))
+    return isDeadKey(inner, !isNegated);
+  if (!condition->isApply<arith::CmpFOp>())
+    return false;
+  P predicate = predicateOf(condition);
+  bool isEqual = predicate == P::OEQ || predicate == P::UEQ, isUnequal = predicate == P::ONE || predicate == P::UNE;
+  for (int k : {0, 1})
+    if (condition->operands[k]->getReal() == -INFINITY)
+      return (isNegated ? isUnequal : isEqual) && stripCasts(condition->operands[1 - k]) == softmax.scores;
+  return false;
+}
+
+/// True if the condition says that every score of the row is -inf (or, negated, that one is not).
+bool Matcher::isDeadRow(ExprRef condition, bool isNegated) {
+  ExprRef inner;
+  if (isNegation(condition, inner))
+    return isDeadRow(inner, !isNegated);
+  std::optional<Reduction> rows = elements.open(condition);
+  StringRef combiner = isNegated ? arith::OrIOp::getOperationName() : arith::AndIOp::getOperationName();
+  return rows && rows->combiner == combiner && rows->dims.size() == 1 && rows->init->getBool() == !isNegated &&
+         isDeadKey(atKey(rows->body, rows->dims[0]), isNegated);
+}
+
+LogicalResult Matcher::matchGuard() {
+  if (!guard || isDeadRow(guard, isGuardInverted))
+    return success();
+  // Weights that are NaN: those of a row that is -inf throughout.
+  bool isNaN = !isGuardInverted && guard->isApply<arith::CmpFOp>() && guard->operands[0] == guard->operands[1] &&
+               predicateOf(guard) == arith::CmpFPredicate::UNO;
+  if (isNaN && stripCasts(guard->operands[0]) == unguarded)
+    return success();
+  return fail("a select sets weights to 0 by another condition than that the row has no key");
+}
+
+/// Weights that are no quotient, but hold one: the reason names what else they are.
+LogicalResult Matcher::failNoQuotient() {
+  walk(unguarded, [&](ExprRef e) {
+    if (Operation *op = softmax.sum ? nullptr : findExponentialSum(elements, e))
+      softmax.sum = op;
+  });
+  if (!softmax.sum)
+    return failure();
+  return fail(unguarded->is(Expr::Kind::Apply)
+                  ? llvm::formatv("'{0}' stands between the softmax and the product with the values",
+                                  unguarded->opName.getValue())
+                        .str()
+                  : "the weights are no quotient by the sum");
+}
+
+FailureOr<Softmax> Matcher::match(ExprRef weights) {
+  softmax.weights = stripCasts(weights);
+  unguarded = stripGuard(softmax.weights);
+  if (!splitQuotient(unguarded) && !splitLogSumExp(unguarded))
+    return failNoQuotient();
+  if (failed(matchSum()) || failed(matchNumerator()) || failed(matchSink()) || failed(matchGuard()))
+    return failure();
+  return softmax;
+}
+
+FailureOr<Softmax> fusion::matchSoftmax(Elements &elements, ExprRef weights, ExprRef key,
+                                        const SoftmaxOptions &options, Miss &miss) {
+  return Matcher(elements, key, options, miss).match(weights);
+}
+
+Operation *fusion::findExponentialSum(Elements &elements, ExprRef leaf) {
+  std::optional<Reduction> sum = elements.open(leaf);
+  if (!sum || sum->combiner != arith::AddFOp::getOperationName())
+    return nullptr;
+  ExprRef body = stripCasts(sum->body);
+  return body->isApply<math::ExpOp>() || body->isApply<math::Exp2Op>() ? sum->op : nullptr;
+}

@@ -1,0 +1,52 @@
+//===- SoftmaxMatch.h - softmax in its spellings -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_DIALECT_ATTN_FUSION_SOFTMAXMATCH_H
+#define ATTN_DIALECT_ATTN_FUSION_SOFTMAXMATCH_H
+
+#include "Elements.h"
+
+namespace attn::fusion {
+
+/// weights(key) = exp(factor * scores(key)) / (sum over all keys of the same, + exp(sink)).
+struct Softmax {
+  ExprRef key = nullptr;
+  /// Before the maximum is subtracted; natural units times 1 / factor.
+  ExprRef scores = nullptr;
+  double factor = 1;
+  /// In natural units; null where there is none.
+  ExprRef sink = nullptr;
+  /// The op that computes the sum, which stands for the softmax.
+  mlir::Operation *sum = nullptr;
+  /// A select gives rows without a key the weights 0.
+  bool hasGuard = false;
+  /// The weights, guard included, before casts.
+  ExprRef weights = nullptr;
+};
+
+struct SoftmaxOptions {
+  /// Takes exp(x) / sum exp(x) for a softmax, though it overflows where a softmax does not.
+  bool allowUnshifted = false;
+};
+
+/// Why an expression that looks like a softmax is none, and of which op.
+struct Miss {
+  mlir::Operation *sum = nullptr;
+  std::string reason;
+};
+
+/// Matches `weights` as a softmax over `key`. Fails without a reason where nothing in it looks like one.
+mlir::FailureOr<Softmax> matchSoftmax(Elements &elements, ExprRef weights, ExprRef key, const SoftmaxOptions &options,
+                                      Miss &miss);
+
+/// The op of the sum that the leaf is, if it sums exponentials.
+mlir::Operation *findExponentialSum(Elements &elements, ExprRef leaf);
+
+/// Without conversions between float types.
+ExprRef stripCasts(ExprRef e);
+
+/// True if both indices run over the same extent, as far as that can be told.
+bool haveSameExtent(ExprRef a, ExprRef b);
+
+} // namespace attn::fusion
+
+#endif // ATTN_DIALECT_ATTN_FUSION_SOFTMAXMATCH_H

@@ -1,0 +1,183 @@
+//===- Views.cpp - reading through ops that only move elements ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Elements.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::fusion;
+
+ExprRef Elements::readConstant(DenseElementsAttr values, ArrayRef<ExprRef> indices) {
+  if (values.isSplat())
+    return expressions.constant(cast<TypedAttr>(values.getSplatValue<Attribute>()));
+  int64_t position = 0;
+  for (auto [index, size] : llvm::zip_equal(indices, values.getType().getShape())) {
+    std::optional<int64_t> known = index->getInteger();
+    if (!known || *known < 0 || *known >= size)
+      return nullptr;
+    position = position * size + *known;
+  }
+  return expressions.constant(cast<TypedAttr>(*(values.value_begin<Attribute>() + position)));
+}
+
+ExprRef Elements::readCollapse(tensor::CollapseShapeOp op, ArrayRef<ExprRef> indices, Reader reader) {
+  ArrayRef<int64_t> shape = op.getSrcType().getShape();
+  SmallVector<ExprRef> source(shape.size(), nullptr);
+  for (auto [group, given] : llvm::zip_equal(op.getReassociationIndices(), indices)) {
+    ExprRef rest = given;
+    for (int64_t dim : llvm::reverse(llvm::drop_begin(group))) {
+      if (ShapedType::isDynamic(shape[dim]) || (shape[dim] != 1 && expressions.rangeOf(rest).low < 0))
+        return nullptr;
+      if (shape[dim] == 0)
+        return nullptr;
+      source[dim] = expressions.remainder(rest, shape[dim]);
+      rest = expressions.quotient(rest, shape[dim]);
+    }
+    source[group.front()] = shape[group.front()] == 1 ? expressions.integer(0) : rest;
+  }
+  // A collapse to rank 0 has no group, and a source of ones.
+  for (ExprRef &index : source)
+    index = index ? index : expressions.integer(0);
+  return reader(op.getSrc(), source);
+}
+
+ExprRef Elements::readExpand(tensor::ExpandShapeOp op, ArrayRef<ExprRef> indices, Reader reader) {
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  SmallVector<ExprRef> source;
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    ExprRef index = expressions.integer(0);
+    for (int64_t dim : group) {
+      if (index != expressions.integer(0) && ShapedType::isDynamic(shape[dim]))
+        return nullptr;
+      index = expressions.add(indices[dim], index, index == expressions.integer(0) ? 0 : shape[dim]);
+    }
+    source.push_back(index);
+  }
+  return reader(op.getSrc(), source);
+}
+
+ExprRef Elements::readConcat(tensor::ConcatOp op, ArrayRef<ExprRef> indices, Reader reader) {
+  // From the last input to the first: below the end of an input it is that one, else what is behind it.
+  int64_t dim = op.getDim(), end = op.getResultType().getDimSize(dim);
+  ExprRef result = nullptr;
+  for (auto [k, input] : llvm::enumerate(llvm::reverse(op.getInputs()))) {
+    int64_t size = cast<RankedTensorType>(input.getType()).getDimSize(dim);
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(end))
+      return nullptr;
+    int64_t first = end - size;
+    ExprRef isBelowEnd = expressions.compare(arith::CmpIPredicate::slt, indices[dim], expressions.integer(end));
+    ExprRef isBehind = expressions.compare(arith::CmpIPredicate::sge, indices[dim], expressions.integer(first));
+    end = first;
+    if ((k != 0 && isBelowEnd->getBool() == false) || isBehind->getBool() == false)
+      continue;
+    SmallVector<ExprRef> source(indices);
+    source[dim] = size == 1 ? expressions.integer(0) : expressions.scaled(indices[dim], 1, -first);
+    ExprRef element = reader(input, source);
+    if (!element)
+      return nullptr;
+    result = result ? expressions.select(isBelowEnd, element, result) : element;
+  }
+  return result;
+}
+
+/// The condition that an index is in [offset, offset + size).
+static ExprRef isInside(Expressions &expressions, ExprRef index, int64_t offset, int64_t size) {
+  return expressions.conjunction(
+      expressions.compare(arith::CmpIPredicate::sge, index, expressions.integer(offset)),
+      expressions.compare(arith::CmpIPredicate::slt, index, expressions.integer(offset + size)));
+}
+
+ExprRef Elements::readInsertion(tensor::InsertSliceOp op, ArrayRef<ExprRef> indices, Reader reader) {
+  if (llvm::any_of(op.getStaticOffsets(), ShapedType::isDynamic) ||
+      llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
+      llvm::any_of(op.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
+    return nullptr;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  ExprRef condition = expressions.boolean(true);
+  SmallVector<ExprRef> source;
+  for (auto [k, index] : llvm::enumerate(indices)) {
+    int64_t offset = op.getStaticOffsets()[k], size = op.getStaticSizes()[k];
+    condition = expressions.conjunction(condition, isInside(expressions, index, offset, size));
+    if (!dropped.test(k))
+      source.push_back(size == 1 ? expressions.integer(0) : expressions.scaled(index, 1, -offset));
+  }
+  if (condition->getBool() == false)
+    return reader(op.getDest(), indices);
+  ExprRef inside = reader(op.getSource(), source);
+  if (condition->getBool() == true || !inside)
+    return inside;
+  ExprRef outside = reader(op.getDest(), indices);
+  return outside ? expressions.select(condition, inside, outside) : nullptr;
+}
+
+ExprRef Elements::readPad(tensor::PadOp op, ArrayRef<ExprRef> indices, Reader reader) {
+  Value padding = op.getConstantPaddingValue();
+  ArrayRef<int64_t> shape = op.getSourceType().getShape();
+  if (!padding || llvm::any_of(op.getStaticLow(), ShapedType::isDynamic) || ShapedType::isDynamicShape(shape))
+    return nullptr;
+  ExprRef condition = expressions.boolean(true);
+  SmallVector<ExprRef> source;
+  for (auto [k, index] : llvm::enumerate(indices)) {
+    int64_t low = op.getStaticLow()[k];
+    condition = expressions.conjunction(condition, isInside(expressions, index, low, shape[k]));
+    source.push_back(expressions.scaled(index, 1, -low));
+  }
+  ExprRef outside = readScalar(padding);
+  if (condition->getBool() == false)
+    return outside;
+  ExprRef inside = reader(op.getSource(), source);
+  return inside ? expressions.select(condition, inside, outside) : nullptr;
+}
+
+/// The source's indices: offset + stride * index, with the dropped dimensions at their offset.
+static std::optional<SmallVector<ExprRef>> sliceIndices(Elements &elements, tensor::ExtractSliceOp op,
+                                                        ArrayRef<ExprRef> indices) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<ExprRef> source;
+  for (auto [k, offset] : llvm::enumerate(op.getMixedOffsets())) {
+    if (ShapedType::isDynamic(op.getStaticStrides()[k]))
+      return std::nullopt;
+    auto value = dyn_cast<Value>(offset);
+    ExprRef first = value ? elements.readScalar(value) : elements.expressions.integer(op.getStaticOffsets()[k]);
+    if (!dropped.test(k)) {
+      first = elements.expressions.add(first, indices.front(), op.getStaticStrides()[k]);
+      indices = indices.drop_front();
+    }
+    source.push_back(first);
+  }
+  return source;
+}
+
+ExprRef Elements::readThrough(Value tensor, ArrayRef<ExprRef> indices, Reader reader) {
+  Operation *op = tensor.getDefiningOp();
+  DenseElementsAttr constant;
+  if (!op)
+    return nullptr;
+  if (matchPattern(op, m_Constant(&constant)))
+    return readConstant(constant, indices);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return readLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), indices, reader);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    return readCollapse(collapse, indices, reader);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return readExpand(expand, indices, reader);
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return isa<RankedTensorType>(cast.getSource().getType()) ? reader(cast.getSource(), indices) : nullptr;
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return readConcat(concat, indices, reader);
+  if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+    return readInsertion(insertion, indices, reader);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return readPad(pad, indices, reader);
+  if (auto splat = dyn_cast<tensor::SplatOp>(op))
+    return readScalar(splat.getInput());
+  if (auto scalars = dyn_cast<tensor::FromElementsOp>(op); scalars && scalars.getElements().size() == 1)
+    return readScalar(scalars.getElements().front());
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    auto source = sliceIndices(*this, slice, indices);
+    return source ? reader(slice.getSource(), *source) : nullptr;
+  }
+  return nullptr;
+}
