@@ -41,6 +41,13 @@ KvTile::KvTile(ImplicitLocOpBuilder &b, Value view, ValueRange batchAndHead, Val
   }
   if (extent.chunks == 1 || rowStride == size)
     return;
+  if (!ShapedType::isDynamic(rowStride)) {
+    tile = copy(b, createCopy(), keys);
+    return;
+  }
+  // Both have the type of rows in place, wherever these are.
+  auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {ShapedType::kDynamic, 1});
+  auto common = MemRefType::get(type.getShape(), element, layout, type.getMemorySpace());
   Value stride = memref::ExtractStridedMetadataOp::create(b, tile).getStrides()[0], scratch = createCopy();
   Value isSpread = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, stride, constantIndex(b, size));
   auto choose = scf::IfOp::create(
@@ -48,14 +55,18 @@ KvTile::KvTile(ImplicitLocOpBuilder &b, Value view, ValueRange batchAndHead, Val
       [&](OpBuilder &nested, Location loc) {
         ImplicitLocOpBuilder b(loc, nested);
         Value copied = copy(b, scratch, keys), zero = constantIndex(b, 0), row = constantIndex(b, size);
-        // In the type of rows in place.
         scf::YieldOp::create(
-            b, memref::ReinterpretCastOp::create(b, type, copied, OpFoldResult(zero),
+            b, memref::ReinterpretCastOp::create(b, common, copied, OpFoldResult(zero),
                                                  ArrayRef<OpFoldResult>{getAsOpFoldResult(keys), b.getIndexAttr(size)},
                                                  ArrayRef<OpFoldResult>{row, b.getIndexAttr(1)})
                    .getResult());
       },
-      [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, tile); });
+      [&](OpBuilder &nested, Location loc) {
+        Value inPlace = tile;
+        if (type != common)
+          inPlace = memref::CastOp::create(nested, loc, common, tile);
+        scf::YieldOp::create(nested, loc, inPlace);
+      });
   tile = choose.getResult(0);
 }
 
