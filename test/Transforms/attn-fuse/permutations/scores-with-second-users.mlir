@@ -1,8 +1,10 @@
 // Look-alike 6: scores, exponentials or weights have a second user. They may become results of the attention, be
 // computed twice or stop the fusion; every result is right.
 // REQUIRES: attn-fuse
-// RUN: attn-opt %s --attn-fuse | FileCheck %s
+// Each softmax has its remark, "fused ..." or "not fused: ...".
+// RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 // RUN: %square %s > %t.mlir
+// RUN: attn-opt %t.mlir --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 // RUN: %check_functions %t.mlir
 // RUN: %check_functions %s
 
@@ -30,7 +32,7 @@
                               affine_map<(b, h, i) -> (b, h, i)>],
              iterator_types = ["parallel", "parallel", "parallel"]}
 
-// CHECK-LABEL: @scaled_scores_returned
+// CHECK: remark: {{.*}}fused
 func.func @scaled_scores_returned(%q: !query, %k: !key, %v: !value) -> (!out, !scores) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -69,7 +71,7 @@ func.func @scaled_scores_returned(%q: !query, %k: !key, %v: !value) -> (!out, !s
   return %out, %scaled : !out, !scores
 }
 
-// CHECK-LABEL: @unscaled_scores_returned
+// CHECK: remark: {{.*}}fused
 func.func @unscaled_scores_returned(%q: !query, %k: !key, %v: !value) -> (!out, !scores) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -108,7 +110,7 @@ func.func @unscaled_scores_returned(%q: !query, %k: !key, %v: !value) -> (!out, 
   return %out, %s : !out, !scores
 }
 
-// CHECK-LABEL: @exponentials_returned
+// CHECK: remark: {{.*}}fused
 func.func @exponentials_returned(%q: !query, %k: !key, %v: !value) -> (!out, !scores) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -147,7 +149,7 @@ func.func @exponentials_returned(%q: !query, %k: !key, %v: !value) -> (!out, !sc
   return %out, %w : !out, !scores
 }
 
-// CHECK-LABEL: @maximum_returned
+// CHECK: remark: {{.*}}fused
 func.func @maximum_returned(%q: !query, %k: !key, %v: !value) -> (!out, !rows) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -187,7 +189,7 @@ func.func @maximum_returned(%q: !query, %k: !key, %v: !value) -> (!out, !rows) {
 }
 
 // log(sum) + maximum is the attention's lse.
-// CHECK-LABEL: @sum_and_lse
+// CHECK: remark: {{.*}}fused
 func.func @sum_and_lse(%q: !query, %k: !key, %v: !value) -> (!out, !rows) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -230,7 +232,8 @@ func.func @sum_and_lse(%q: !query, %k: !key, %v: !value) -> (!out, !rows) {
   return %out, %lse : !out, !rows
 }
 
-// CHECK-LABEL: @two_softmaxes_of_the_scores
+// CHECK: remark: {{.*}}fused
+// CHECK: remark: {{.*}}fused
 func.func @two_softmaxes_of_the_scores(%q: !query, %k: !key, %v: !value) -> (!out, !out) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32

@@ -1,7 +1,9 @@
 // Look-alike 6: the sum or the scores are used by another reduction.
 // REQUIRES: attn-fuse
-// RUN: attn-opt %s --attn-fuse | FileCheck %s
+// Each softmax has its remark, "fused ..." or "not fused: ...".
+// RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 // RUN: %square %s > %t.mlir
+// RUN: attn-opt %t.mlir --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 // RUN: %check_functions %t.mlir
 // RUN: %check_functions %s
 
@@ -29,7 +31,7 @@
 #reduceQuery = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, j)>],
                 iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
 
-// CHECK-LABEL: @sum_returned
+// CHECK: remark: {{.*}}fused
 func.func @sum_returned(%q: !query, %k: !key, %v: !value) -> (!out, !rows) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -68,7 +70,7 @@ func.func @sum_returned(%q: !query, %k: !key, %v: !value) -> (!out, !rows) {
   return %out, %l : !out, !rows
 }
 
-// CHECK-LABEL: @scores_summed_over_queries
+// CHECK: remark: {{.*}}fused
 func.func @scores_summed_over_queries(%q: !query, %k: !key, %v: !value) -> (!out, !keyRows) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32

@@ -1,8 +1,10 @@
 // Look-alike 6: scores, exponentials or weights have a second user. They may become results of the attention, be
 // computed twice or stop the fusion; every result is right.
 // REQUIRES: attn-fuse
-// RUN: attn-opt %s --attn-fuse | FileCheck %s
+// Each softmax has its remark, "fused ..." or "not fused: ...".
+// RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 // RUN: %square %s > %t.mlir
+// RUN: attn-opt %t.mlir --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 // RUN: %check_functions %t.mlir
 // RUN: %check_functions %s
 
@@ -33,7 +35,7 @@
                              affine_map<(b, h, i, e) -> (b, h, i, e)>],
             iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
 
-// CHECK-LABEL: @weights_returned
+// CHECK: remark: {{.*}}fused
 func.func @weights_returned(%q: !query, %k: !key, %v: !value) -> (!out, !scores) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -72,7 +74,7 @@ func.func @weights_returned(%q: !query, %k: !key, %v: !value) -> (!out, !scores)
   return %out, %p : !out, !scores
 }
 
-// CHECK-LABEL: @weights_summed_over_queries
+// CHECK: remark: {{.*}}fused
 func.func @weights_summed_over_queries(%q: !query, %k: !key, %v: !value) -> (!out, !keyRows) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -116,7 +118,7 @@ func.func @weights_summed_over_queries(%q: !query, %k: !key, %v: !value) -> (!ou
   return %out, %attended : !out, !keyRows
 }
 
-// CHECK-LABEL: @weights_times_two_values
+// CHECK: remark: {{.*}}fused
 func.func @weights_times_two_values(%q: !query, %k: !key, %v: !value) -> (!out, !query) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -161,7 +163,7 @@ func.func @weights_times_two_values(%q: !query, %k: !key, %v: !value) -> (!out, 
   return %out, %other : !out, !query
 }
 
-// CHECK-LABEL: @weights_used_twice_with_value
+// CHECK: remark: {{.*}}fused
 func.func @weights_used_twice_with_value(%q: !query, %k: !key, %v: !value) -> !out {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
@@ -208,7 +210,7 @@ func.func @weights_used_twice_with_value(%q: !query, %k: !key, %v: !value) -> !o
   return %sum : !out
 }
 
-// CHECK-LABEL: @entropy_of_weights
+// CHECK: remark: {{.*}}fused
 func.func @entropy_of_weights(%q: !query, %k: !key, %v: !value) -> (!out, !rows) {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
