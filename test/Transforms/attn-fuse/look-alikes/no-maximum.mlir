@@ -1,0 +1,179 @@
+// Look-alike 4: nothing, or a constant, is subtracted from the scores. The values are those of a softmax unless an
+// exponential overflows, so it is fused only where an option asks for it.
+// REQUIRES: attn-fuse
+// RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REASON
+// RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"
+// RUN: %square %s > %t.mlir
+// RUN: attn-opt %t.mlir --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REASON
+// RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"
+// RUN: %check_functions %t.mlir
+// RUN: %check_functions %s
+
+!query = tensor<2x3x5x4xf32>
+!key = tensor<2x3x7x4xf32>
+!value = tensor<2x3x7x8xf32>
+!scores = tensor<2x3x5x7xf32>
+!rows = tensor<2x3x5xf32>
+!out = tensor<2x3x5x8xf32>
+
+#qk = {indexing_maps = [affine_map<(b, h, i, j, d) -> (b, h, i, d)>, affine_map<(b, h, i, j, d) -> (b, h, j, d)>,
+                        affine_map<(b, h, i, j, d) -> (b, h, i, j)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#pv = {indexing_maps = [affine_map<(b, h, i, e, j) -> (b, h, i, j)>, affine_map<(b, h, i, e, j) -> (b, h, j, e)>,
+                        affine_map<(b, h, i, e, j) -> (b, h, i, e)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#each = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i, j)>],
+         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#reduce = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>],
+           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+#byRow = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>,
+                           affine_map<(b, h, i, j) -> (b, h, i, j)>],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#eachRow = {indexing_maps = [affine_map<(b, h, i) -> (b, h, i)>, affine_map<(b, h, i) -> (b, h, i)>],
+            iterator_types = ["parallel", "parallel", "parallel"]}
+
+// CHECK-LABEL: @exponentials_divided
+// REASON: not fused: {{.*maximum.*}}
+func.func @exponentials_divided(%q: !query, %k: !key, %v: !value) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %w = linalg.generic #each ins(%scaled : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = math.exp %x : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// CHECK-LABEL: @base_two
+// REASON: not fused: {{.*maximum.*}}
+func.func @base_two(%q: !query, %k: !key, %v: !value) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %log2e = arith.constant 1.4426950408889634 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %w = linalg.generic #each ins(%scaled : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32):
+    %t = arith.mulf %x, %log2e : f32  %y = math.exp2 %t : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// CHECK-LABEL: @constant_subtracted
+// REASON: not fused: {{.*maximum.*}}
+func.func @constant_subtracted(%q: !query, %k: !key, %v: !value) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %shift = arith.constant 8.0 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %w = linalg.generic #each ins(%scaled : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32):
+    %t = arith.subf %x, %shift : f32  %y = math.exp %t : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// CHECK-LABEL: @logarithm_of_plain_sum
+// REASON: not fused: {{.*maximum.*}}
+func.func @logarithm_of_plain_sum(%q: !query, %k: !key, %v: !value) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %w = linalg.generic #each ins(%scaled : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = math.exp %x : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %lse = linalg.generic #eachRow ins(%l : !rows) outs(%empty_rows : !rows) {
+  ^bb0(%x: f32, %o: f32): %y = math.log %x : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%scaled, %lse : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}

@@ -1,0 +1,191 @@
+// Products that start from other values than 0 or are no products. A start may be added as a bias or to the output;
+// the numbers must be right.
+// REQUIRES: attn-fuse
+// RUN: attn-opt %s --attn-fuse | FileCheck %s
+// RUN: %square %s > %t.mlir
+// RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s
+// RUN: %check_functions %t.mlir
+// RUN: %check_functions %s
+
+!query = tensor<2x3x5x4xf32>
+!key = tensor<2x3x7x4xf32>
+!value = tensor<2x3x7x8xf32>
+!scores = tensor<2x3x5x7xf32>
+!rows = tensor<2x3x5xf32>
+!out = tensor<2x3x5x8xf32>
+
+#qk = {indexing_maps = [affine_map<(b, h, i, j, d) -> (b, h, i, d)>, affine_map<(b, h, i, j, d) -> (b, h, j, d)>,
+                        affine_map<(b, h, i, j, d) -> (b, h, i, j)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#pv = {indexing_maps = [affine_map<(b, h, i, e, j) -> (b, h, i, j)>, affine_map<(b, h, i, e, j) -> (b, h, j, e)>,
+                        affine_map<(b, h, i, e, j) -> (b, h, i, e)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#each = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i, j)>],
+         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#reduce = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>],
+           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+#byRow = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>,
+                           affine_map<(b, h, i, j) -> (b, h, i, j)>],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+
+// The product with the value adds to what was there.
+// CHECK-LABEL: @output_accumulates
+func.func @output_accumulates(%q: !query, %k: !key, %v: !value, %start: !out) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%scaled : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%scaled, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%start : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// The product starts from a bias.
+// CHECK-LABEL: @scores_accumulate
+func.func @scores_accumulate(%q: !query, %k: !key, %v: !value, %start: !scores) -> !out {
+  %scale = arith.constant 0.5 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0.0 : f32
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%start : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %e = tensor.empty() : !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%scaled : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%scaled, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// Scores of distances, not of products.
+// CHECK-LABEL: @negative_squared_distance
+// CHECK-NOT: attn.attention
+// CHECK: return
+func.func @negative_squared_distance(%q: !query, %k: !key, %v: !value) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %diff = arith.subf %x, %y : f32  %sq = arith.mulf %diff, %diff : f32  %sum = arith.subf %acc, %sq : f32
+    linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%scaled : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%scaled, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// The largest weighted value instead of their sum.
+// CHECK-LABEL: @output_is_largest_term
+// CHECK-NOT: attn.attention
+// CHECK: return
+func.func @output_is_largest_term(%q: !query, %k: !key, %v: !value) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%scaled : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%scaled, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%negInf : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %best = arith.maximumf %acc, %xy : f32  linalg.yield %best : f32
+  } -> !out
+  return %out : !out
+}

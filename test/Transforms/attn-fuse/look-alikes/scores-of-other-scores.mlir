@@ -1,0 +1,130 @@
+// Look-alike 9: what happens to a score depends on other scores of its row, or of other heads.
+// REQUIRES: attn-fuse
+// RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REASON
+// RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"
+// RUN: %square %s > %t.mlir
+// RUN: attn-opt %t.mlir --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REASON
+// RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"
+// RUN: %check_functions %t.mlir
+// RUN: %check_functions %s
+
+!query = tensor<2x3x5x4xf32>
+!key = tensor<2x3x7x4xf32>
+!value = tensor<2x3x7x8xf32>
+!scores = tensor<2x3x5x7xf32>
+!rows = tensor<2x3x5xf32>
+!out = tensor<2x3x5x8xf32>
+!mix = tensor<3x3xf32>
+
+#qk = {indexing_maps = [affine_map<(b, h, i, j, d) -> (b, h, i, d)>, affine_map<(b, h, i, j, d) -> (b, h, j, d)>,
+                        affine_map<(b, h, i, j, d) -> (b, h, i, j)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#pv = {indexing_maps = [affine_map<(b, h, i, e, j) -> (b, h, i, j)>, affine_map<(b, h, i, e, j) -> (b, h, j, e)>,
+                        affine_map<(b, h, i, e, j) -> (b, h, i, e)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#each = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i, j)>],
+         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#reduce = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>],
+           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+#byRow = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>,
+                           affine_map<(b, h, i, j) -> (b, h, i, j)>],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#mixHeads = {indexing_maps = [affine_map<(b, h, i, j, n) -> (b, n, i, j)>, affine_map<(b, h, i, j, n) -> (h, n)>,
+                              affine_map<(b, h, i, j, n) -> (b, h, i, j)>],
+             iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+
+// CHECK-LABEL: @neighbour_added
+// REASON: not fused: {{.*(score|row).*}}
+func.func @neighbour_added(%q: !query, %k: !key, %v: !value) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %nil = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %negInf = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %masked = linalg.generic #each ins(%scaled : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32):
+    %b = linalg.index 0 : index  %h = linalg.index 1 : index  %i = linalg.index 2 : index
+    %j = linalg.index 3 : index  %before = arith.subi %j, %one : index  %at = arith.maxsi %before, %nil : index
+    %n = tensor.extract %scaled[%b, %h, %i, %at] : !scores  %y = arith.addf %x, %n : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%masked : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%masked, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// Talking heads.
+// CHECK-LABEL: @heads_mixed
+// REASON: not fused: {{.*(score|head|contract).*}}
+func.func @heads_mixed(%q: !query, %k: !key, %v: !value, %mix: !mix) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %masked0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %masked = linalg.generic #mixHeads ins(%scaled, %mix : !scores, !mix) outs(%masked0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%masked : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%masked, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}

@@ -1,0 +1,118 @@
+// Look-alike 7: the product with the value sums over the queries, or over the heads as well.
+// REQUIRES: attn-fuse
+// RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REASON
+// RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"
+// RUN: %square %s > %t.mlir
+// RUN: attn-opt %t.mlir --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REASON
+// RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"
+// RUN: %check_functions %t.mlir
+// RUN: %check_functions %s
+
+!query = tensor<2x3x5x4xf32>
+!key = tensor<2x3x7x4xf32>
+!value = tensor<2x3x7x8xf32>
+!scores = tensor<2x3x5x7xf32>
+!rows = tensor<2x3x5xf32>
+!valueI = tensor<2x3x5x8xf32>
+!outJ = tensor<2x3x7x8xf32>
+!outSum = tensor<2x5x8xf32>
+
+#qk = {indexing_maps = [affine_map<(b, h, i, j, d) -> (b, h, i, d)>, affine_map<(b, h, i, j, d) -> (b, h, j, d)>,
+                        affine_map<(b, h, i, j, d) -> (b, h, i, j)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#each = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i, j)>],
+         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#reduce = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>],
+           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+#byRow = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>,
+                           affine_map<(b, h, i, j) -> (b, h, i, j)>],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#pvQuery = {indexing_maps = [affine_map<(b, h, j, e, i) -> (b, h, i, j)>, affine_map<(b, h, j, e, i) -> (b, h, i, e)>,
+                             affine_map<(b, h, j, e, i) -> (b, h, j, e)>],
+            iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#pvSumHeads = {indexing_maps = [affine_map<(b, i, e, h, j) -> (b, h, i, j)>,
+                                affine_map<(b, i, e, h, j) -> (b, h, j, e)>, affine_map<(b, i, e, h, j) -> (b, i, e)>],
+               iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+
+// CHECK-LABEL: @over_queries
+// REASON: not fused: {{.*(query|axis|contract).*}}
+func.func @over_queries(%q: !query, %k: !key, %v: !valueI) -> !outJ {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%scaled : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%scaled, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_outJ = tensor.empty() : !outJ
+  %out0 = linalg.fill ins(%zero : f32) outs(%empty_outJ : !outJ) -> !outJ
+  %out = linalg.generic #pvQuery ins(%p, %v : !scores, !valueI) outs(%out0 : !outJ) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !outJ
+  return %out : !outJ
+}
+
+// Sums the outputs of all heads.
+// CHECK-LABEL: @over_keys_and_heads
+// REASON: not fused: {{.*(head|axis|contract).*}}
+func.func @over_keys_and_heads(%q: !query, %k: !key, %v: !value) -> !outSum {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%q, %k : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %scaled = linalg.generic #each ins(%s : !scores) outs(%e : !scores) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %scale : f32  linalg.yield %y : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%scaled : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%scaled, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_outSum = tensor.empty() : !outSum
+  %out0 = linalg.fill ins(%zero : f32) outs(%empty_outSum : !outSum) -> !outSum
+  %out = linalg.generic #pvSumHeads ins(%p, %v : !scores, !value) outs(%out0 : !outSum) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !outSum
+  return %out : !outSum
+}

@@ -1,0 +1,167 @@
+// Spelling 4: the square root of the scale on query and key: headDim^-1/4 where the scale is the default.
+// REQUIRES: attn-fuse
+// RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
+// RUN: %square %s > %t.mlir
+// RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
+// RUN: %check_functions %t.mlir
+// RUN: %check_functions %s
+
+!query = tensor<2x3x5x4xf32>
+!key = tensor<2x3x7x4xf32>
+!value = tensor<2x3x7x8xf32>
+!scores = tensor<2x3x5x7xf32>
+!rows = tensor<2x3x5xf32>
+!out = tensor<2x3x5x8xf32>
+
+#qk = {indexing_maps = [affine_map<(b, h, i, j, d) -> (b, h, i, d)>, affine_map<(b, h, i, j, d) -> (b, h, j, d)>,
+                        affine_map<(b, h, i, j, d) -> (b, h, i, j)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#pv = {indexing_maps = [affine_map<(b, h, i, e, j) -> (b, h, i, j)>, affine_map<(b, h, i, e, j) -> (b, h, j, e)>,
+                        affine_map<(b, h, i, e, j) -> (b, h, i, e)>],
+       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+#each = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i, j)>],
+         iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+#reduce = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>],
+           iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+#byRow = {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i)>,
+                           affine_map<(b, h, i, j) -> (b, h, i, j)>],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+
+// OPTIONS @root_computed: --scalar=3:0.3
+// CHECK-LABEL: @root_computed
+// CHECK: attn.attention
+func.func @root_computed(%q: !query, %k: !key, %v: !value, %scale: f32) -> !out {
+  %zero = arith.constant 0.0 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %root = math.sqrt %scale : f32
+  %empty_query = tensor.empty() : !query
+  %qs = linalg.generic #each ins(%q : !query) outs(%empty_query : !query) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %root : f32  linalg.yield %y : f32
+  } -> !query
+  %empty_key = tensor.empty() : !key
+  %ks = linalg.generic #each ins(%k : !key) outs(%empty_key : !key) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %root : f32  linalg.yield %y : f32
+  } -> !key
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%qs, %ks : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%s : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%s, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// Their product is the scale, whatever they are.
+// CHECK-LABEL: @different_factors
+// CHECK: attn.attention
+func.func @different_factors(%q: !query, %k: !key, %v: !value) -> !out {
+  %first = arith.constant 0.5 : f32
+  %second = arith.constant -0.6 : f32
+  %zero = arith.constant 0.0 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %empty_query = tensor.empty() : !query
+  %qs = linalg.generic #each ins(%q : !query) outs(%empty_query : !query) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %first : f32  linalg.yield %y : f32
+  } -> !query
+  %empty_key = tensor.empty() : !key
+  %ks = linalg.generic #each ins(%k : !key) outs(%empty_key : !key) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %second : f32  linalg.yield %y : f32
+  } -> !key
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%qs, %ks : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%s : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%s, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
+
+// CHECK-LABEL: @one_divided_one_multiplied
+// CHECK: attn.attention
+func.func @one_divided_one_multiplied(%q: !query, %k: !key, %v: !value) -> !out {
+  %first = arith.constant 4.0 : f32
+  %second = arith.constant 2.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %negInf = arith.constant 0xFF800000 : f32
+  %empty_query = tensor.empty() : !query
+  %qs = linalg.generic #each ins(%q : !query) outs(%empty_query : !query) {
+  ^bb0(%x: f32, %o: f32): %y = arith.divf %x, %first : f32  linalg.yield %y : f32
+  } -> !query
+  %empty_key = tensor.empty() : !key
+  %ks = linalg.generic #each ins(%k : !key) outs(%empty_key : !key) {
+  ^bb0(%x: f32, %o: f32): %y = arith.mulf %x, %second : f32  linalg.yield %y : f32
+  } -> !key
+  %e = tensor.empty() : !scores
+  %s0 = linalg.fill ins(%zero : f32) outs(%e : !scores) -> !scores
+  %s = linalg.generic #qk ins(%qs, %ks : !query, !key) outs(%s0 : !scores) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !scores
+  %empty_rows = tensor.empty() : !rows
+  %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows
+  %m = linalg.generic #reduce ins(%s : !scores) outs(%m0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.maximumf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %w = linalg.generic #byRow ins(%s, %m : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %diff = arith.subf %x, %y : f32  %exp = math.exp %diff : f32  linalg.yield %exp : f32
+  } -> !scores
+  %l0 = linalg.fill ins(%zero : f32) outs(%empty_rows : !rows) -> !rows
+  %l = linalg.generic #reduce ins(%w : !scores) outs(%l0 : !rows) {
+  ^bb0(%x: f32, %acc: f32): %y = arith.addf %x, %acc : f32  linalg.yield %y : f32
+  } -> !rows
+  %p = linalg.generic #byRow ins(%w, %l : !scores, !rows) outs(%e : !scores) {
+  ^bb0(%x: f32, %y: f32, %o: f32): %z = arith.divf %x, %y : f32  linalg.yield %z : f32
+  } -> !scores
+  %empty_out = tensor.empty() : !out
+  %o0 = linalg.fill ins(%zero : f32) outs(%empty_out : !out) -> !out
+  %out = linalg.generic #pv ins(%p, %v : !scores, !value) outs(%o0 : !out) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %xy = arith.mulf %x, %y : f32  %sum = arith.addf %acc, %xy : f32  linalg.yield %sum : f32
+  } -> !out
+  return %out : !out
+}
