@@ -32,7 +32,7 @@ public:
     match.root = root;
   }
 
-  FailureOr<AttentionMatch> run();
+  FailureOr<AttentionMatch> run(FindWeights findWeights);
 
 private:
   LogicalResult fail(const Twine &reason) {
@@ -196,6 +196,8 @@ void Matcher::substituteAll(const llvm::DenseMap<ExprRef, ExprRef> &by) {
   auto substitute = [&](ExprRef &e) { e = e ? expressions.substitute(e, by) : e; };
   for (Operand *operand : {&match.query, &match.key, &match.value})
     llvm::for_each(operand->indices, substitute);
+  if (match.weights)
+    llvm::for_each(match.weights->indices, substitute);
   for (SmallVector<ExprRef> *indices : {&outIndices, &headDims, &keyIndices})
     llvm::for_each(*indices, substitute);
   for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.softmax.weights, &dot})
@@ -223,7 +225,10 @@ static llvm::MapVector<ExprRef, SmallVector<int64_t>> findDivisors(ArrayRef<cons
 
 /// b * heads + h in place of one index that stands for both. Fails where the parts do not nest.
 LogicalResult Matcher::splitIndices() {
-  auto divisors = findDivisors({&match.query, &match.key, &match.value});
+  SmallVector<const Operand *> operands = {&match.query, &match.key, &match.value};
+  if (match.weights)
+    operands.push_back(&*match.weights);
+  auto divisors = findDivisors(operands);
   llvm::DenseMap<ExprRef, ExprRef> by;
   for (auto &[dim, list] : divisors) {
     llvm::sort(list);
@@ -334,9 +339,13 @@ LogicalResult Matcher::matchSink() {
   return isCaptured ? success() : fail("the sink is no element of a tensor of heads");
 }
 
-FailureOr<AttentionMatch> Matcher::run() {
-  if (failed(matchProduct()) || failed(matchScores()) || failed(chooseOperands()) || failed(splitIndices()) ||
-      failed(matchSink()))
+FailureOr<AttentionMatch> Matcher::run(FindWeights findWeights) {
+  if (failed(matchProduct()) || failed(matchScores()) || failed(chooseOperands()))
+    return failure();
+  match.weights = findWeights(match.softmax.weights);
+  if (match.weights && !getAxes(expressions, *match.weights))
+    return fail("the weights have another user, and are read at computed places");
+  if (failed(splitIndices()) || failed(matchSink()))
     return failure();
   std::optional<ScoreFunction> function =
       splitScores(elements, match.softmax.scores, dot, match.softmax.key, match.scoreType);
@@ -354,6 +363,6 @@ FailureOr<AttentionMatch> Matcher::run() {
 }
 
 FailureOr<AttentionMatch> fusion::matchAttention(Elements &elements, linalg::LinalgOp root,
-                                                 const SoftmaxOptions &options, Miss &miss) {
-  return Matcher(elements, root, options, miss).run();
+                                                 const SoftmaxOptions &options, FindWeights findWeights, Miss &miss) {
+  return Matcher(elements, root, options, miss).run(findWeights);
 }

@@ -40,10 +40,13 @@ struct AttentionMatch {
   llvm::SmallVector<std::string> notes;
 };
 
+/// Which tensor of the given weights something else uses; none where nothing does.
+using FindWeights = llvm::function_ref<std::optional<Operand>(ExprRef weights)>;
+
 /// Matches the contraction `root` as the product of weights and values. Fails without a reason where it reads nothing
 /// like a softmax.
 mlir::FailureOr<AttentionMatch> matchAttention(Elements &elements, mlir::linalg::LinalgOp root,
-                                               const SoftmaxOptions &options, Miss &miss);
+                                               const SoftmaxOptions &options, FindWeights findWeights, Miss &miss);
 
 } // namespace attn::fusion
 

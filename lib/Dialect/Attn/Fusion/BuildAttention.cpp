@@ -77,14 +77,11 @@ static AffineMap toLayout(ArrayRef<Role> roles, MLIRContext *context) {
 std::pair<Value, AffineMap> AttentionBuilder::buildOperand(const Operand &operand, ArrayRef<Role> roles) {
   SmallVector<Axis> axes = *getAxes(elements.expressions, operand);
   SmallVector<Role> ordered = orderRoles(roles, axes);
-  return {regroup(builder, operand.tensor, axes, toAxes(ordered)), toLayout(ordered, builder.getContext())};
+  return {regroup(builder, elements, operand.tensor, axes, toAxes(ordered)), toLayout(ordered, builder.getContext())};
 }
 
 Value AttentionBuilder::buildEmpty(ArrayRef<Axis> axes, Type elementType) {
-  SmallVector<OpFoldResult> sizes;
-  for (const Axis &axis : axes)
-    sizes.push_back(sizeOf(builder, axis.atoms));
-  return tensor::EmptyOp::create(builder, sizes, elementType);
+  return tensor::EmptyOp::create(builder, sizesOf(builder, elements, axes), elementType);
 }
 
 Value AttentionBuilder::buildScale() {
@@ -109,7 +106,7 @@ Value AttentionBuilder::buildSink() {
     return {};
   FloatType scoreType = match.scoreType;
   Operand sink{match.sink->value, llvm::to_vector(ArrayRef<ExprRef>(match.sink->operands)), {}};
-  Value logits = regroup(builder, sink.tensor, *getAxes(elements.expressions, sink), {Axis{match.roles.head, 0}});
+  Value logits = regroup(builder, elements, sink.tensor, *getAxes(elements.expressions, sink), {Axis{match.roles.head, 0}});
   auto type = cast<RankedTensorType>(logits.getType());
   if (type.getElementType() == scoreType)
     return logits;
@@ -190,10 +187,10 @@ BuiltAttention AttentionBuilder::build() {
                                 layout(toLayout(outRoles, builder.getContext())), IntegerAttr(), IntegerAttr(),
                                 UnitAttr());
   buildRegions(op);
-  BuiltAttention built{op, regroup(builder, op->getResult(0), outAxes, match.outAxes), Value()};
+  BuiltAttention built{op, regroup(builder, elements, op->getResult(0), outAxes, match.outAxes), Value()};
   if (match.weights)
     built.weights =
-        regroup(builder, op->getResult(1), weightAxes, *getAxes(elements.expressions, *match.weights));
+        regroup(builder, elements, op->getResult(1), weightAxes, *getAxes(elements.expressions, *match.weights));
   return built;
 }
 

@@ -21,12 +21,12 @@ BuiltAttention buildAttention(Elements &elements, const AttentionMatch &match);
 
 /// A tensor whose dimensions are `from`, as one whose dimensions are `to`, of the same indices: by slices, reshapes and,
 /// where the order differs, a transpose.
-mlir::Value regroup(mlir::ImplicitLocOpBuilder &builder, mlir::Value tensor, llvm::ArrayRef<Axis> from,
+mlir::Value regroup(mlir::ImplicitLocOpBuilder &builder, Elements &elements, mlir::Value tensor, llvm::ArrayRef<Axis> from,
                     llvm::ArrayRef<Axis> to);
 
-/// How many values an index takes.
-mlir::OpFoldResult sizeOf(mlir::ImplicitLocOpBuilder &builder, ExprRef index);
-mlir::OpFoldResult sizeOf(mlir::ImplicitLocOpBuilder &builder, llvm::ArrayRef<ExprRef> indices);
+/// How many places each axis has.
+llvm::SmallVector<mlir::OpFoldResult> sizesOf(mlir::ImplicitLocOpBuilder &builder, Elements &elements,
+                                               llvm::ArrayRef<Axis> axes);
 
 } // namespace attn::fusion
 

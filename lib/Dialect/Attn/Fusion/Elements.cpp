@@ -32,17 +32,35 @@ ArrayRef<TensorElement> Elements::findTensors(ExprRef e) const {
   return found == tensors.end() ? ArrayRef<TensorElement>() : ArrayRef<TensorElement>(found->second);
 }
 
+/// An integer op on scalars, which is read like one in a body.
+static bool isIntegerOp(Operation *op) {
+  return op && op->getNumResults() == 1 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         isa<arith::ArithDialect>(op->getDialect()) && isa<IndexType, IntegerType>(op->getResult(0).getType());
+}
+
 ExprRef Elements::readScalar(Value scalar) {
+  if (ExprRef known = scalars.lookup(scalar))
+    return known;
   TypedAttr constant;
-  if (matchPattern(scalar, m_Constant(&constant)))
-    return expressions.constant(constant);
-  if (auto extract = scalar.getDefiningOp<tensor::ExtractOp>()) {
+  Operation *op = scalar.getDefiningOp();
+  ExprRef result = expressions.outside(scalar);
+  if (matchPattern(scalar, m_Constant(&constant))) {
+    result = expressions.constant(constant);
+  } else if (auto extract = dyn_cast_if_present<tensor::ExtractOp>(op)) {
     SmallVector<ExprRef> indices;
     for (Value index : extract.getIndices())
       indices.push_back(readScalar(index));
-    return read(extract.getTensor(), indices);
+    result = read(extract.getTensor(), indices);
+  } else if (auto dim = dyn_cast_if_present<tensor::DimOp>(op); dim && dim.getConstantIndex()) {
+    result = readSize(dim.getSource(), *dim.getConstantIndex());
+  } else if (isIntegerOp(op)) {
+    SmallVector<ExprRef> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(readScalar(operand));
+    result = expressions.apply(op, operands);
   }
-  return expressions.outside(scalar);
+  scalars[scalar] = result;
+  return result;
 }
 
 ExprRef Elements::evaluate(AffineExpr expr, ArrayRef<ExprRef> dims) {
@@ -120,7 +138,7 @@ private:
     }
     if (auto extract = dyn_cast<tensor::ExtractOp>(op))
       return reader(extract.getTensor(), operands);
-    return isMemoryEffectFree(op) ? elements.expressions.apply(op, operands) : nullptr;
+    return isMemoryEffectFree(op) ? elements.apply(op, operands) : nullptr;
   }
 
   Elements &elements;

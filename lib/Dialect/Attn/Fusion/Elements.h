@@ -39,6 +39,22 @@ public:
   /// A scalar of the graph.
   ExprRef readScalar(mlir::Value scalar);
 
+  /// The size of a dimension: a constant, or what computes it as far as that is read, so that equal sizes are one
+  /// expression.
+  ExprRef readSize(mlir::Value tensor, int64_t dimension);
+
+  /// How far an index runs; null where that is not known.
+  ExprRef extentOf(ExprRef index);
+
+  /// An op of a body on what its operands are.
+  ExprRef apply(mlir::Operation *op, llvm::ArrayRef<ExprRef> operands);
+
+  /// Takes the sizes that the ops of a function require to be equal for equal, from here on.
+  void assumeEqualSizes(mlir::Operation *function);
+
+  /// True if both indices run over the same extent, as far as that can be told.
+  bool haveSameExtent(ExprRef a, ExprRef b);
+
   /// What an Element leaf is, if a reduction computes it, with new indices in `dims`. Its body is read deep, or by one
   /// step.
   std::optional<Reduction> open(ExprRef leaf, bool isDeep = true);
@@ -62,6 +78,9 @@ private:
   ExprRef readLinalg(mlir::linalg::LinalgOp op, unsigned result, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readCollapse(mlir::tensor::CollapseShapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readExpand(mlir::tensor::ExpandShapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readReshape(mlir::tensor::ReshapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  void assumeEqual(ExprRef a, ExprRef b);
+  ExprRef readNewSize(mlir::Value tensor, int64_t dimension);
   ExprRef readConcat(mlir::tensor::ConcatOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readInsertion(mlir::tensor::InsertSliceOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readPad(mlir::tensor::PadOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
@@ -70,6 +89,9 @@ private:
   llvm::DenseMap<ExprRef, llvm::SmallVector<TensorElement, 1>> tensors;
   /// By the Element leaf that stands for tensor and indices.
   llvm::DenseMap<ExprRef, ExprRef> deep;
+  llvm::DenseMap<mlir::Value, ExprRef> scalars;
+  /// Sizes, or parts of them, by what they are equal to.
+  llvm::DenseMap<ExprRef, ExprRef> equalSizes;
 };
 
 } // namespace attn::fusion

@@ -65,6 +65,53 @@ bool fusion::contains(ExprRef e, ExprRef part) {
   return found;
 }
 
+static void printValue(llvm::raw_ostream &out, Value value) {
+  if (value)
+    value.printAsOperand(out, OpPrintingFlags());
+  else
+    out << "argument";
+}
+
+void fusion::print(llvm::raw_ostream &out, ExprRef e) {
+  auto list = [&](StringRef open, StringRef close) {
+    out << open;
+    llvm::interleaveComma(e->operands, out, [&](ExprRef operand) { print(out, operand); });
+    out << close;
+  };
+  switch (e->kind) {
+  case Expr::Kind::Constant:
+    e->attribute.print(out, /*elideType=*/true);
+    return;
+  case Expr::Kind::Dim:
+    out << "d" << e->id;
+    return;
+  case Expr::Kind::Linear:
+    out << "(" << e->offset;
+    for (auto [operand, coefficient] : llvm::zip_equal(e->operands, e->coefficients)) {
+      out << " + " << coefficient << " * ";
+      print(out, operand);
+    }
+    out << ")";
+    return;
+  case Expr::Kind::Quotient:
+  case Expr::Kind::Remainder:
+    list("(", e->is(Expr::Kind::Quotient) ? " / " : " mod ");
+    out << e->offset << ")";
+    return;
+  case Expr::Kind::Apply:
+    out << e->opName.getValue();
+    return list("(", ")");
+  case Expr::Kind::Element:
+    printValue(out, e->value);
+    return list("[", "]");
+  case Expr::Kind::Size:
+    out << "size " << e->offset << " of ";
+    return printValue(out, e->value);
+  case Expr::Kind::Outside:
+    return printValue(out, e->value);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Leaves
 //===----------------------------------------------------------------------===//
@@ -120,6 +167,13 @@ ExprRef Expressions::element(Value tensor, ArrayRef<ExprRef> indices) {
 ExprRef Expressions::outside(Value scalar) {
   Expr expr = makeExpr(Expr::Kind::Outside, scalar.getType());
   expr.value = scalar;
+  return unique(std::move(expr));
+}
+
+ExprRef Expressions::size(Value tensor, int64_t dimension) {
+  Expr expr = makeExpr(Expr::Kind::Size, IndexType::get(context));
+  expr.value = tensor;
+  expr.offset = dimension;
   return unique(std::move(expr));
 }
 
@@ -212,6 +266,11 @@ ExprRef Expressions::add(ExprRef a, ExprRef b, int64_t factor) {
   return linear(form);
 }
 
+ExprRef Expressions::product(ExprRef a, ExprRef b) {
+  Type index = IndexType::get(context);
+  return apply(arith::MulIOp::getOperationName(), nullptr, index, {a, b}, {index, index});
+}
+
 static IntegerRange addRanges(IntegerRange a, IntegerRange b) {
   IntegerRange sum;
   if (!a.isKnown() || !b.isKnown() || llvm::AddOverflow(a.low, b.low, sum.low) ||
@@ -234,6 +293,12 @@ static IntegerRange rangeOfApply(Expressions &expressions, ExprRef e) {
   if (e->isApply<arith::SelectOp>()) {
     IntegerRange yes = expressions.rangeOf(e->operands[1]), no = expressions.rangeOf(e->operands[2]);
     return yes.isKnown() && no.isKnown() ? IntegerRange{std::min(yes.low, no.low), std::max(yes.high, no.high)} : IntegerRange();
+  }
+  if (e->isApply<arith::MulIOp>()) {
+    IntegerRange a = expressions.rangeOf(e->operands[0]), b = expressions.rangeOf(e->operands[1]);
+    int64_t high;
+    bool isKnown = a.isKnown() && b.isKnown() && a.low >= 0 && b.low >= 0 && !llvm::MulOverflow(a.high, b.high, high);
+    return isKnown ? IntegerRange{a.low * b.low, high} : IntegerRange();
   }
   bool isMin = e->isApply<arith::MinSIOp>(), isMax = e->isApply<arith::MaxSIOp>();
   if (isMin || isMax) {
@@ -260,6 +325,8 @@ IntegerRange Expressions::rangeOf(ExprRef e) {
   }
   case Expr::Kind::Remainder:
     return {0, e->offset - 1};
+  case Expr::Kind::Size:
+    return {0, kMaxExtent};
   case Expr::Kind::Apply:
     return rangeOfApply(*this, e);
   default:

@@ -56,6 +56,8 @@ public:
     Apply,
     /// Element (operands...) of the tensor `value`.
     Element,
+    /// Dimension `offset` of the tensor `value`.
+    Size,
     /// A scalar of the graph.
     Outside
   };
@@ -108,6 +110,7 @@ public:
   /// A new index over [0, extent), or 0 where the extent is 1.
   ExprRef dim(Extent extent);
   ExprRef element(mlir::Value tensor, llvm::ArrayRef<ExprRef> indices);
+  ExprRef size(mlir::Value tensor, int64_t dimension);
   ExprRef outside(mlir::Value scalar);
   /// A new scalar that is nothing of the graph.
   ExprRef argument(mlir::Type type);
@@ -115,6 +118,7 @@ public:
   ExprRef linear(const LinearForm &form);
   ExprRef add(ExprRef a, ExprRef b, int64_t factor = 1);
   ExprRef scaled(ExprRef a, int64_t factor, int64_t offset = 0);
+  ExprRef product(ExprRef a, ExprRef b);
   /// Of an expression that is at least 0, by a divisor of at least 1.
   ExprRef quotient(ExprRef a, int64_t divisor);
   ExprRef remainder(ExprRef a, int64_t divisor);
@@ -150,6 +154,9 @@ private:
   llvm::FoldingSet<Expr> set;
   std::deque<Expr> storage;
 };
+
+/// Writes an expression for people: d4 is an index, %name[...] an element.
+void print(llvm::raw_ostream &out, ExprRef e);
 
 /// True if `e` contains `part`.
 bool contains(ExprRef e, ExprRef part);

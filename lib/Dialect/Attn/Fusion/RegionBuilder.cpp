@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "RegionBuilder.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -48,6 +49,13 @@ Value RegionBuilder::buildNew(ExprRef e) {
     for (ExprRef index : e->operands)
       indices.push_back(convert(values.lookup(index), builder.getIndexType()));
     return tensor::ExtractOp::create(builder, e->value, indices);
+  }
+  case Expr::Kind::Size: {
+    // In front of an op whose region is being built.
+    OpBuilder::InsertionGuard guard(builder);
+    if (auto attention = dyn_cast<AttentionOp>(builder.getInsertionBlock()->getParentOp()))
+      builder.setInsertionPoint(attention);
+    return getDimension(builder, e->value, e->offset);
   }
   case Expr::Kind::Outside:
     return e->value;

@@ -18,6 +18,8 @@ public:
 
   /// Every index in `e` must be among the values. The result has e's type.
   mlir::Value build(ExprRef e);
+  /// The same, an integer, in another integer type.
+  mlir::Value build(ExprRef e, mlir::Type type) { return convert(build(e), type); }
 
 private:
   mlir::Value buildNew(ExprRef e);

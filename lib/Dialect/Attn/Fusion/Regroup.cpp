@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "BuildAttention.h"
+#include "RegionBuilder.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -10,37 +11,18 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::fusion;
 
-OpFoldResult fusion::sizeOf(ImplicitLocOpBuilder &builder, ExprRef index) {
-  const Extent &extent = index->extent;
-  if (extent.isStatic())
-    return builder.getIndexAttr(extent.size);
-  Value size = tensor::DimOp::create(builder, extent.tensor, extent.position);
-  if (extent.divisor == 1)
-    return size;
-  return arith::DivUIOp::create(builder, size, arith::ConstantIndexOp::create(builder, extent.divisor)).getResult();
-}
-
-OpFoldResult fusion::sizeOf(ImplicitLocOpBuilder &builder, ArrayRef<ExprRef> indices) {
-  OpFoldResult product = builder.getIndexAttr(1);
-  for (ExprRef index : indices) {
-    OpFoldResult size = sizeOf(builder, index);
-    std::optional<int64_t> known = getConstantIntValue(product), factor = getConstantIntValue(size);
-    if (known && factor)
-      product = builder.getIndexAttr(*known * *factor);
-    else if (known == 1)
-      product = size;
-    else
-      product = arith::MulIOp::create(builder, getValueOrCreateConstantIndexOp(builder, builder.getLoc(), product),
-                                      getValueOrCreateConstantIndexOp(builder, builder.getLoc(), size))
-                    .getResult();
-  }
-  return product;
-}
-
-static SmallVector<OpFoldResult> sizesOf(ImplicitLocOpBuilder &builder, ArrayRef<Axis> axes) {
+SmallVector<OpFoldResult> fusion::sizesOf(ImplicitLocOpBuilder &builder, Elements &elements, ArrayRef<Axis> axes) {
+  Expressions &expressions = elements.expressions;
   SmallVector<OpFoldResult> sizes;
-  for (const Axis &axis : axes)
-    sizes.push_back(sizeOf(builder, axis.atoms));
+  for (const Axis &axis : axes) {
+    ExprRef size = expressions.integer(1);
+    for (ExprRef atom : axis.atoms)
+      size = expressions.product(size, elements.extentOf(atom));
+    if (std::optional<int64_t> known = size->getInteger())
+      sizes.push_back(builder.getIndexAttr(*known));
+    else
+      sizes.push_back(RegionBuilder(builder, expressions, {}).build(size, builder.getIndexType()));
+  }
   return sizes;
 }
 
@@ -56,9 +38,9 @@ static RankedTensorType typeOf(ImplicitLocOpBuilder &builder, Value like, ArrayR
 }
 
 /// Drops the dimensions that are read at one place, and cuts the others to what is read of them.
-static Value sliceToAxes(ImplicitLocOpBuilder &builder, Value tensor, SmallVector<Axis> &axes) {
+static Value sliceToAxes(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, SmallVector<Axis> &axes) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<OpFoldResult> offsets, sizes = sizesOf(builder, axes);
+  SmallVector<OpFoldResult> offsets, sizes = sizesOf(builder, elements, axes);
   SmallVector<OpFoldResult> strides(axes.size(), builder.getIndexAttr(1));
   bool isWhole = true;
   for (auto [k, axis] : llvm::enumerate(axes)) {
@@ -96,19 +78,19 @@ static SmallVector<Axis> flatten(ArrayRef<Axis> axes) {
   return flat;
 }
 
-static Value transpose(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Axis> from, ArrayRef<Axis> to) {
+static Value transpose(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, ArrayRef<Axis> from, ArrayRef<Axis> to) {
   SmallVector<int64_t> permutation;
   for (const Axis &axis : to)
     permutation.push_back(llvm::find_if(from, [&](const Axis &a) { return a.atoms == axis.atoms; }) - from.begin());
   if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
     return tensor;
-  Value empty = tensor::EmptyOp::create(builder, sizesOf(builder, to),
+  Value empty = tensor::EmptyOp::create(builder, sizesOf(builder, elements, to),
                                         cast<ShapedType>(tensor.getType()).getElementType());
   return linalg::TransposeOp::create(builder, tensor, empty, permutation)->getResult(0);
 }
 
 /// Adds the dimensions of size 1.
-static Value addUnits(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Axis> to) {
+static Value addUnits(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, ArrayRef<Axis> to) {
   SmallVector<ReassociationIndices> groups;
   ReassociationIndices leading;
   for (auto [k, axis] : llvm::enumerate(to)) {
@@ -121,12 +103,12 @@ static Value addUnits(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Axis
   }
   if (!groups.empty())
     groups.front().insert(groups.front().begin(), leading.begin(), leading.end());
-  return tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, to), tensor, groups, sizesOf(builder, to));
+  return tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, to), tensor, groups, sizesOf(builder, elements, to));
 }
 
-Value fusion::regroup(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Axis> from, ArrayRef<Axis> to) {
+Value fusion::regroup(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, ArrayRef<Axis> from, ArrayRef<Axis> to) {
   SmallVector<Axis> axes(from);
-  tensor = sliceToAxes(builder, tensor, axes);
+  tensor = sliceToAxes(builder, elements, tensor, axes);
   SmallVector<Axis> target, flatFrom = flatten(axes), flatTo = flatten(to);
   llvm::copy_if(to, std::back_inserter(target), [](const Axis &axis) { return !axis.atoms.empty(); });
   auto isSame = [](ArrayRef<Axis> a, ArrayRef<Axis> b) {
@@ -135,10 +117,10 @@ Value fusion::regroup(ImplicitLocOpBuilder &builder, Value tensor, ArrayRef<Axis
   if (!isSame(axes, target)) {
     if (axes.size() != flatFrom.size())
       tensor = tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, flatFrom), tensor, groupsOf(axes),
-                                             sizesOf(builder, flatFrom));
-    tensor = transpose(builder, tensor, flatFrom, flatTo);
+                                             sizesOf(builder, elements, flatFrom));
+    tensor = transpose(builder, elements, tensor, flatFrom, flatTo);
     if (target.size() != flatTo.size())
       tensor = tensor::CollapseShapeOp::create(builder, typeOf(builder, tensor, target), tensor, groupsOf(target));
   }
-  return target.size() == to.size() ? tensor : addUnits(builder, tensor, to);
+  return target.size() == to.size() ? tensor : addUnits(builder, elements, tensor, to);
 }

@@ -9,7 +9,6 @@
 
 #include "SoftmaxMatch.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 
@@ -21,20 +20,6 @@ ExprRef fusion::stripCasts(ExprRef e) {
   while (e->isApply<arith::ExtFOp>() || e->isApply<arith::TruncFOp>())
     e = e->operands[0];
   return e;
-}
-
-bool fusion::haveSameExtent(ExprRef a, ExprRef b) {
-  const Extent &x = a->extent, &y = b->extent;
-  if (x.isStatic() || y.isStatic())
-    return x.size == y.size;
-  if (x.divisor != y.divisor)
-    return false;
-  if (x.tensor == y.tensor && x.position == y.position)
-    return true;
-  using Bounds = ValueBoundsConstraintSet;
-  FailureOr<bool> equal =
-      Bounds::areEqual(Bounds::Variable(x.tensor, x.position), Bounds::Variable(y.tensor, y.position));
-  return succeeded(equal) && *equal;
 }
 
 namespace {
@@ -200,7 +185,7 @@ bool Matcher::isMaximumOf(ExprRef maximum, ExprRef scores) {
   if (!reduction || reduction->dims.size() != 1 ||
       (reduction->combiner != arith::MaximumFOp::getOperationName() &&
        reduction->combiner != arith::MaxNumFOp::getOperationName()) ||
-      !isLowest(reduction->init) || !haveSameExtent(reduction->dims[0], sum.dims[0]))
+      !isLowest(reduction->init) || !elements.haveSameExtent(reduction->dims[0], sum.dims[0]))
     return false;
   return stripCasts(atKey(reduction->body, reduction->dims[0])) == stripCasts(scores);
 }
@@ -263,7 +248,7 @@ LogicalResult Matcher::matchNumerator() {
 /// A key more than the weights have, whose score does not depend on keys, is a sink.
 LogicalResult Matcher::matchSink() {
   ExprRef dim = sum.dims[0], key = softmax.key;
-  if (haveSameExtent(dim, key))
+  if (elements.haveSameExtent(dim, key))
     return success();
   if (!dim->extent.isStatic() || !key->extent.isStatic())
     return fail("the sum may have more keys than the values");

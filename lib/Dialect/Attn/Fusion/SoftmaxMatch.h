@@ -44,9 +44,6 @@ mlir::Operation *findExponentialSum(Elements &elements, ExprRef leaf);
 /// Without conversions between float types.
 ExprRef stripCasts(ExprRef e);
 
-/// True if both indices run over the same extent, as far as that can be told.
-bool haveSameExtent(ExprRef a, ExprRef b);
-
 } // namespace attn::fusion
 
 #endif // ATTN_DIALECT_ATTN_FUSION_SOFTMAXMATCH_H

@@ -165,6 +165,8 @@ ExprRef Elements::readThrough(Value tensor, ArrayRef<ExprRef> indices, Reader re
     return readExpand(expand, indices, reader);
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return isa<RankedTensorType>(cast.getSource().getType()) ? reader(cast.getSource(), indices) : nullptr;
+  if (auto reshape = dyn_cast<tensor::ReshapeOp>(op))
+    return readReshape(reshape, indices, reader);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
     return readConcat(concat, indices, reader);
   if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))

@@ -9,7 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Fusion/BuildAttention.h"
+#include "../Fusion/RegionBuilder.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -60,30 +62,33 @@ private:
 // Who uses what
 //===----------------------------------------------------------------------===//
 
+static bool isDead(Operation *user, Block *block, const llvm::DenseSet<Operation *> &dead) {
+  Operation *ancestor = block->findAncestorOpInBlock(*user);
+  return ancestor && dead.contains(ancestor);
+}
+
 /// The ops of the block that nothing needs once `roots` are replaced.
 static llvm::DenseSet<Operation *> findDead(Operation *root) {
   llvm::DenseSet<Operation *> dead = {root};
   for (Operation *op = root->getPrevNode(); op; op = op->getPrevNode())
     if (!op->getUsers().empty() && isMemoryEffectFree(op) &&
-        llvm::all_of(op->getUsers(), [&](Operation *user) {
-          Operation *ancestor = root->getBlock()->findAncestorOpInBlock(*user);
-          return ancestor && dead.contains(ancestor);
-        }))
+        llvm::all_of(op->getUsers(), [&](Operation *user) { return isDead(user, root->getBlock(), dead); }))
       dead.insert(op);
   return dead;
 }
 
 static Operation *findLiveUser(Value value, const llvm::DenseSet<Operation *> &dead) {
+  Block *block = value.getParentBlock();
   for (Operation *user : value.getUsers())
-    if (!dead.contains(user))
+    if (!isDead(user, block, dead))
       return user;
   return nullptr;
 }
 
 /// The first tensor of weights that is read whole, if something other than the attention uses it.
-static std::optional<Operand> findUsedWeights(Elements &elements, const AttentionMatch &match,
+static std::optional<Operand> findUsedWeights(Elements &elements, ExprRef read,
                                               const llvm::DenseSet<Operation *> &dead) {
-  for (const TensorElement &element : elements.findTensors(match.softmax.weights)) {
+  for (const TensorElement &element : elements.findTensors(read)) {
     if (!findLiveUser(element.tensor, dead))
       continue;
     Operand weights{element.tensor, element.indices, {}};
@@ -116,19 +121,28 @@ static std::string describe(const AttentionMatch &match, AttentionOp op) {
   return text;
 }
 
+/// Erases the ops that nothing uses, the last first.
+static void eraseDead(func::FuncOp function) {
+  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
 bool FusePass::fuse(linalg::LinalgOp root) {
   Expressions expressions(&getContext());
   Elements elements(expressions);
+  elements.assumeEqualSizes(getOperation());
   Miss miss;
   SoftmaxOptions options{allowUnshiftedExp};
-  FailureOr<AttentionMatch> match = matchAttention(elements, root, options, miss);
+  llvm::DenseSet<Operation *> dead = findDead(root);
+  auto findWeights = [&](ExprRef weights) { return findUsedWeights(elements, weights, dead); };
+  FailureOr<AttentionMatch> match = matchAttention(elements, root, options, findWeights, miss);
   if (failed(match)) {
     if (miss.sum && !softmaxes[miss.sum].isFused && softmaxes[miss.sum].text.empty())
       softmaxes[miss.sum].text = miss.reason;
     return false;
   }
-  llvm::DenseSet<Operation *> dead = findDead(root);
-  match->weights = findUsedWeights(elements, *match, dead);
   Operation *user = match->weights || dead.contains(match->scoresOp)
                         ? nullptr
                         : findLiveUser(match->scoresOp->getResult(0), dead);
@@ -139,9 +153,15 @@ bool FusePass::fuse(linalg::LinalgOp root) {
   }
   BuiltAttention built = buildAttention(elements, *match);
   softmaxes[match->softmax.sum] = {true, describe(*match, built.op)};
+  Block *block = root->getBlock();
   root->getResult(0).replaceAllUsesWith(built.out);
-  if (built.weights)
-    match->weights->tensor.replaceUsesWithIf(built.weights, [&](OpOperand &use) { return !dead.contains(use.getOwner()); });
+  if (built.weights) {
+    match->weights->tensor.replaceUsesWithIf(
+        built.weights, [&](OpOperand &use) { return !isDead(use.getOwner(), block, dead); });
+    // Users of the weights may stand in front of the product with the values.
+    eraseDead(getOperation());
+    sortTopologically(block);
+  }
   return true;
 }
 
@@ -149,9 +169,30 @@ bool FusePass::fuse(linalg::LinalgOp root) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Sizes of tensors that ops make, from what makes them: asking for one is no use of a tensor.
+static void resolveSizes(func::FuncOp function) {
+  Expressions expressions(function.getContext());
+  Elements elements(expressions);
+  SmallVector<tensor::DimOp> dims;
+  function.walk([&](tensor::DimOp op) {
+    if (op.getSource().getDefiningOp() && op.getConstantIndex() && op->getParentOp() == function)
+      dims.push_back(op);
+  });
+  for (tensor::DimOp op : dims) {
+    ExprRef size = elements.readSize(op.getSource(), *op.getConstantIndex());
+    bool isOwn = size->is(Expr::Kind::Size) && size->value == op.getSource();
+    ImplicitLocOpBuilder builder(op.getLoc(), op);
+    if (isOwn)
+      continue;
+    op.replaceAllUsesWith(RegionBuilder(builder, expressions, {}).build(size, builder.getIndexType()));
+    op.erase();
+  }
+}
+
 void FusePass::findSoftmaxes() {
   Expressions expressions(&getContext());
   Elements elements(expressions);
+  elements.assumeEqualSizes(getOperation());
   getOperation().walk([&](linalg::LinalgOp op) {
     if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
       return;
@@ -165,14 +206,6 @@ void FusePass::findSoftmaxes() {
       return;
     softmaxes[op] = {};
     locations.insert({op, op.getLoc()});
-  });
-}
-
-/// Erases the ops that nothing uses, the last first.
-static void eraseDead(func::FuncOp function) {
-  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
   });
 }
 
@@ -191,6 +224,7 @@ void FusePass::report() {
 void FusePass::runOnOperation() {
   softmaxes.clear();
   locations.clear();
+  resolveSizes(getOperation());
   findSoftmaxes();
   if (softmaxes.empty())
     return;
