@@ -261,14 +261,26 @@ def Flash_CountKvTilesOp : Flash_Op<"count_kv_tiles", [MemoryEffects<[MemWrite]>
   let assemblyFormat = "$count attr-dict";
 }
 
+def Flash_ItemWorkOp : Flash_Op<"item_work", [MemoryEffects<[MemWrite]>]> {
+  let summary = "say how much work an item of the parallel loop is";
+  let description = [{
+    One iteration of the scf.forall around takes about `multiply_adds` multiply-adds of f32 at most, so that the runtime
+    can keep a small loop on one thread. The value is known in front of the loop. In a loop that is not outermost, and
+    outside of one, it says nothing.
+  }];
+  let arguments = (ins Index:$multiplyAdds);
+  let assemblyFormat = "$multiplyAdds attr-dict";
+}
+
 def Flash_ParallelForOp : Flash_Op<"parallel_for", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "run a function over [0, count) in parallel";
   let description = [{
     Calls `body(begin, end, scratch, captures...)` for disjoint ranges that cover [0, count), each on some thread with
-    `scratch_bytes` bytes of scratch memory of its own.
+    `scratch_bytes` bytes of scratch memory of its own. `work`: multiply-adds of an item, negative where they are unknown.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$body, Index:$count, Index:$scratchBytes, Variadic<AnyType>:$captures);
-  let assemblyFormat = [{ $body `count` $count `scratch_bytes` $scratchBytes
+  let arguments = (ins FlatSymbolRefAttr:$body, Index:$count, Index:$work, Index:$scratchBytes,
+    Variadic<AnyType>:$captures);
+  let assemblyFormat = [{ $body `count` $count `work` $work `scratch_bytes` $scratchBytes
     (`(` $captures^ `:` type($captures) `)`)? attr-dict }];
 }
 

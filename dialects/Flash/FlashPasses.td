@@ -19,10 +19,11 @@ def OutlineParallelPass : Pass<"flash-outline-parallel", "::mlir::ModuleOp"> {
   let description = [{
     Each outermost scf.forall becomes `flash.parallel_for` and a private function over a range of the linearised
     indices. memref.alloc ops in its body become views of the scratch that the runtime hands to each thread: their
-    total size, a formula of the sizes, is computed in front of the loop. So nothing is allocated inside.
+    total size, a formula of the sizes, is computed in front of the loop. So nothing is allocated inside. The work of
+    an item is what `flash.item_work` at the top of the body says, or unknown.
 
     Precondition: scf.forall without results, allocations at the top of its body, with sizes from outside it.
-    Postcondition: no scf.forall. Inner scf.forall become sequential loops.
+    Postcondition: no scf.forall and flash.item_work. Inner scf.forall become sequential loops.
     Example: test/Transforms/flash-outline-parallel/doc-example.mlir.
   }];
   let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

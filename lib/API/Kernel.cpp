@@ -75,6 +75,11 @@ Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::ve
                  "maxScratchBytes expects at least 0, but got " + std::to_string(options.maxScratchBytes()) +
                      "; use 0 for no limit",
                  {}};
+  if (options.leastWork() < 0)
+    return Error{ErrorCode::InvalidArgument,
+                 "leastWork expects at least 0, but got " + std::to_string(options.leastWork()) +
+                     "; use 0 for the default",
+                 {}};
   if (Status status = checkArguments(impl->signature, inputs, outputs); !status)
     return status.error();
 
@@ -82,7 +87,7 @@ Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::ve
   RunReport report;
   attn_rt_profiler profiler{&report, addLoop};
   attn_rt_call_options callOptions{options.pool().handle(), options.maxScratchBytes(),
-                                   options.profile() ? &profiler : nullptr};
+                                   options.profile() ? &profiler : nullptr, options.leastWork()};
   attn_rt_call_result result;
   auto start = std::chrono::steady_clock::now();
   if (attn_rt_call(&callOptions, impl->entry, arguments.pointers(), &result) != ATTN_RT_OK)

@@ -86,12 +86,17 @@ int32_t attn_rt_call(const attn_rt_call_options *options, void (*function)(void 
     call.pool = options->pool;
     call.maxScratchBytes = options->max_scratch_bytes;
     call.profiler = options->profiler;
+    if (options->least_work != 0)
+      call.leastWork = options->least_work;
   }
   if (!function)
     call.error.set(ATTN_RT_INVALID_ARGUMENT, "attn_rt_call expects a function, but got NULL", 0, 0);
   else if (call.maxScratchBytes < 0)
     call.error.set(ATTN_RT_INVALID_ARGUMENT, "max_scratch_bytes must be at least 0 (0: no limit), but got {0}",
                    call.maxScratchBytes, 0);
+  else if (call.leastWork < 0)
+    call.error.set(ATTN_RT_INVALID_ARGUMENT, "least_work must be at least 0 (0: the default), but got {0}",
+                   call.leastWork, 0);
   else
     runCall(call, function, arguments);
 

@@ -9,14 +9,13 @@
 #ifndef ATTN_RUNTIME_LIB_INTERNAL_H
 #define ATTN_RUNTIME_LIB_INTERNAL_H
 
+#include "Threads.h"
 #include "attn/Runtime.h"
 
 #include <atomic>
 #include <csetjmp>
 #include <cstdint>
 #include <mutex>
-
-struct pthreadpool;
 
 namespace attn::runtime {
 
@@ -57,6 +56,8 @@ struct Call {
   int64_t maxScratchBytes = 0;
   /// May be null.
   const attn_rt_profiler *profiler = nullptr;
+  /// Multiply-adds, above 0.
+  int64_t leastWork = ATTN_RT_LEAST_WORK;
 
   /// Where failing outside a parallel body goes, after setting `error`.
   std::jmp_buf escape;
@@ -117,11 +118,11 @@ void freeBuffer(void *buffer);
 
 } // namespace attn::runtime
 
-/// Either on pthreadpool or on the caller's executor.
+/// On threads of its own (none where it has one thread) or on the caller's
+/// executor.
 struct attn_rt_pool {
   int64_t threads = 1;
-  pthreadpool *native = nullptr;
-  uint32_t nativeFlags = 0;
+  attn::runtime::Threads *native = nullptr;
   attn_rt_executor executor = {};
 
   /// Scratch between calls; as many blocks as calls ran at once, up to this.
@@ -134,7 +135,8 @@ struct attn_rt_pool {
   attn::runtime::Scratch takeScratch();
   /// Keeps or frees the block.
   void returnScratch(attn::runtime::Scratch scratch);
-  /// Runs work(context, worker) for each worker in [0, workers).
+  /// Runs work(context, worker) for workers in [0, workers), 2 at least: for
+  /// each of them on an executor, for those that come in time on own threads.
   void run(int64_t workers, void (*work)(void *context, int64_t worker), void *context);
 };
 

@@ -9,6 +9,7 @@
 
 #include "FloatEnvironment.h"
 #include "Internal.h"
+#include "WorkerCount.h"
 
 #include <chrono>
 #include <new>
@@ -169,10 +170,9 @@ static void runWorkers(Loop &loop, attn_rt_pool *pool) {
 }
 
 /// A loop on the call's pool; false sets the call's error.
-static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count, int64_t scratchBytes, Body body, void *context) {
-  int64_t workers = attn_rt_pool_threads(pool);
-  if (workers > count)
-    workers = count;
+static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count, int64_t itemWork, int64_t scratchBytes,
+                        Body body, void *context) {
+  int64_t workers = chooseWorkers(count, itemWork, attn_rt_pool_threads(pool), call.leastWork);
   ScratchSizes sizes;
   if (!reserveScratch(call, scratchBytes, workers, sizes))
     return false;
@@ -191,7 +191,8 @@ static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count, int64_t s
   runWorkers(loop, pool);
 
   int64_t finished = loop.finishedWorkers.load(std::memory_order_acquire);
-  if (finished != workers)
+  // Of the pool's own threads those that came too late had nothing to do.
+  if (finished != workers && !pool->native)
     call.error.set(ATTN_RT_EXECUTOR_FAILED, "the executor must run each worker once, but ran {0} of {1}", finished,
                    workers);
   else if (loop.failed.load(std::memory_order_relaxed))
@@ -232,7 +233,7 @@ static void runSerially(Thread &thread, int64_t count, int64_t scratchBytes, Bod
   freeBuffer(scratch);
 }
 
-void attn_rt_parallel_for(int64_t count, int64_t scratchBytes, Body body, void *context) {
+void attn_rt_parallel_for(int64_t count, int64_t itemWork, int64_t scratchBytes, Body body, void *context) {
   if (count <= 0)
     return;
   Thread &thread = currentThread();
@@ -242,6 +243,6 @@ void attn_rt_parallel_for(int64_t count, int64_t scratchBytes, Body body, void *
   // the very loop that waits for it.
   Call &call = *thread.call;
   attn_rt_pool *pool = thread.insideBody ? nullptr : call.pool;
-  if (!runParallel(call, pool, count, scratchBytes, body, context))
+  if (!runParallel(call, pool, count, itemWork, scratchBytes, body, context))
     std::longjmp(call.escape, 1);
 }

@@ -1,43 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Pools: threads (pthreadpool's or the caller's) and the scratch they keep.
+// Pools: threads (our own or the caller's) and the scratch they keep.
 
 #include "Internal.h"
 
 #include <new>
-#include <pthreadpool.h>
 #include <thread>
 
 #ifdef __linux__
 #include <sched.h>
 #endif
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ATTN_RT_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define ATTN_RT_TSAN 1
-#endif
-#ifdef ATTN_RT_TSAN
-#include <sanitizer/tsan_interface.h>
-#endif
-
 using namespace attn::runtime;
-
-/// ThreadSanitizer cannot see pthreadpool order its threads, since the packaged
-/// library is not instrumented. These tell it, and do nothing otherwise.
-static void announce([[maybe_unused]] void *address) {
-#ifdef ATTN_RT_TSAN
-  __tsan_release(address);
-#endif
-}
-static void observe([[maybe_unused]] void *address) {
-#ifdef ATTN_RT_TSAN
-  __tsan_acquire(address);
-#endif
-}
 
 /// The threads that this process may run on; at least 1.
 static int64_t availableThreads() {
@@ -59,15 +33,15 @@ attn_rt_pool *attn_rt_pool_create(int64_t threads) {
   auto *pool = new (std::nothrow) attn_rt_pool;
   if (!pool)
     return nullptr;
-  pool->threads = threads;
-  // Waiting workers spin for a while, which pays only on a core of their own.
-  if (threads > available)
-    pool->nativeFlags = PTHREADPOOL_FLAG_YIELD_WORKERS;
-  pool->native = pthreadpool_create(threads);
-  if (pool->native)
+  if (threads == 1)
     return pool;
-  delete pool;
-  return nullptr;
+  pool->native = Threads::create(threads - 1, /*spins=*/threads <= available);
+  if (!pool->native) {
+    delete pool;
+    return nullptr;
+  }
+  pool->threads = 1 + pool->native->count();
+  return pool;
 }
 
 attn_rt_pool *attn_rt_pool_create_from_executor(const attn_rt_executor *executor) {
@@ -84,8 +58,7 @@ attn_rt_pool *attn_rt_pool_create_from_executor(const attn_rt_executor *executor
 void attn_rt_pool_destroy(attn_rt_pool *pool) {
   if (!pool)
     return;
-  if (pool->native)
-    pthreadpool_destroy(pool->native);
+  delete pool->native;
   for (int i = 0; i < pool->keptCount; ++i)
     freeScratch(pool->kept[i]);
   delete pool;
@@ -111,27 +84,8 @@ void attn_rt_pool::returnScratch(Scratch scratch) {
   freeScratch(scratch);
 }
 
-namespace {
-/// What pthreadpool's one context pointer carries.
-struct Job {
-  void (*work)(void *context, int64_t worker);
-  void *context;
-};
-} // namespace
-
-static void runJob(void *pointer, size_t worker) {
-  observe(pointer);
-  Job &job = *static_cast<Job *>(pointer);
-  job.work(job.context, static_cast<int64_t>(worker));
-  announce(pointer);
-}
-
 void attn_rt_pool::run(int64_t workers, void (*work)(void *, int64_t), void *context) {
-  if (!native)
-    return executor.run(executor.user, workers, work, context);
-  // pthreadpool lets one loop in at a time, and hands each index out once.
-  Job job = {work, context};
-  announce(&job);
-  pthreadpool_parallelize_1d(native, runJob, &job, workers, nativeFlags);
-  observe(&job);
+  if (native)
+    return native->run(workers, work, context);
+  executor.run(executor.user, workers, work, context);
 }

@@ -127,7 +127,7 @@ TEST_F(ApiFloatEnvironment, changes_no_bit_of_a_run) {
     std::pair<bool, bool> before = probe();
     std::vector<float> onCaller = run(kernel);
     // The workers start here and inherit the environment.
-    std::vector<float> onWorkers = run(kernel, RunOptions().threads(3));
+    std::vector<float> onWorkers = run(kernel, RunOptions().threads(3).leastWork(1));
     std::pair<bool, bool> after = probe();
     int rounding = std::fegetround();
     std::fesetround(FE_TONEAREST);

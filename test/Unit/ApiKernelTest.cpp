@@ -252,6 +252,9 @@ TEST(KernelTest, wrong_arguments_run_nothing) {
   EXPECT_FALSE(kernel.run({1.0f, view(x, {2, 3}), view(x, {2, 3})}, {view(out, {2, 3})}, RunOptions().threads(-2)));
   EXPECT_FALSE(
       kernel.run({1.0f, view(x, {2, 3}), view(x, {2, 3})}, {view(out, {2, 3})}, RunOptions().maxScratchBytes(-1)));
+  run = kernel.run({1.0f, view(x, {2, 3}), view(x, {2, 3})}, {view(out, {2, 3})}, RunOptions().leastWork(-1));
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().message, "leastWork expects at least 0, but got -1; use 0 for the default");
 }
 
 TEST(KernelTest, sizes_that_disagree_are_refused_by_the_code) {
@@ -375,14 +378,26 @@ TEST(KernelThreads, the_number_changes_no_bit) {
   ASSERT_TRUE(kernel.run(alone.inputs(), alone.outputs()));
   for (int64_t threads = 1; threads <= 8; ++threads) {
     AttentionData data(2, 70, 130);
-    ASSERT_TRUE(kernel.run(data.inputs(), data.outputs(), RunOptions().threads(threads)));
+    ASSERT_TRUE(kernel.run(data.inputs(), data.outputs(), RunOptions().threads(threads).leastWork(1)));
     EXPECT_EQ(std::memcmp(data.out.data(), alone.out.data(), alone.out.size() * 4), 0) << threads;
   }
 }
 
+/// 2 x 70 queries x 130 keys are small; what the caller says is small counts.
+TEST(KernelThreads, small_problems_stay_on_the_calling_thread) {
+  Kernel kernel = compile(attention);
+  AttentionData data(2, 70, 130);
+  auto workers = [&](int64_t leastWork) {
+    auto report = kernel.run(data.inputs(), data.outputs(), RunOptions().threads(2).leastWork(leastWork).profile(true));
+    return report ? report->loops.back().workers.size() : 0;
+  };
+  EXPECT_EQ(workers(int64_t(1) << 40), 1u);
+  EXPECT_EQ(workers(1), 2u);
+}
+
 TEST(KernelThreads, many_run_one_kernel_on_one_pool) {
   Kernel kernel = compile(attention);
-  RunOptions options = RunOptions().threads(3);
+  RunOptions options = RunOptions().threads(3).leastWork(1);
   std::vector<AttentionData> wanted;
   for (int64_t size = 1; size <= 4; ++size) {
     wanted.emplace_back(1, 20 * size, 30 * size);
@@ -415,12 +430,12 @@ TEST(KernelThreads, the_callers_executor) {
                                               work(worker);
                                           }});
   ASSERT_TRUE(pool);
-  ASSERT_TRUE(kernel.run(data.inputs(), data.outputs(), RunOptions().pool(*pool)));
+  ASSERT_TRUE(kernel.run(data.inputs(), data.outputs(), RunOptions().pool(*pool).leastWork(1)));
   EXPECT_EQ(calls, 4);
   EXPECT_EQ(std::memcmp(data.out.data(), alone.out.data(), alone.out.size() * 4), 0);
 
   auto idle = ThreadPool::create(Executor{4, [](int64_t, const std::function<void(int64_t)> &) {}});
-  auto run = kernel.run(data.inputs(), data.outputs(), RunOptions().pool(*idle));
+  auto run = kernel.run(data.inputs(), data.outputs(), RunOptions().pool(*idle).leastWork(1));
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().code, ErrorCode::ExecutorFailed);
 }

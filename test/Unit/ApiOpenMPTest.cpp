@@ -88,7 +88,7 @@ protected:
 
 TEST_F(ApiOpenMP, regions_before_between_and_after_runs) {
   ATTN_SKIP_WITHOUT_OPENMP();
-  RunOptions options;
+  RunOptions options = RunOptions().leastWork(1);
   for (int64_t threads : {1, 2, 5}) {
     options.threads(threads);
     for (int n = 0; n < 20; ++n) {
@@ -109,7 +109,7 @@ TEST_F(ApiOpenMP, regions_in_another_thread_during_runs) {
       ++regions;
     }
   });
-  RunOptions options;
+  RunOptions options = RunOptions().leastWork(1);
   options.threads(4);
   // At least 50 runs, and at least 50 regions beside them.
   for (int runs = 0; runs < 50 || regions < 50; ++runs)
@@ -124,7 +124,7 @@ TEST_F(ApiOpenMP, regions_in_another_thread_during_runs) {
 
 TEST_F(ApiOpenMP, runs_inside_a_region) {
   ATTN_SKIP_WITHOUT_OPENMP();
-  RunOptions shared;
+  RunOptions shared = RunOptions().leastWork(1);
   shared.threads(3);
   std::atomic<int> right{0};
 #ifdef _OPENMP
@@ -150,14 +150,14 @@ TEST_F(ApiOpenMP, regions_as_the_pool) {
   auto pool = ThreadPool::create(executor);
   ASSERT_TRUE(pool) << pool.error().str();
   for (int n = 0; n < 20; ++n)
-    EXPECT_TRUE(isRight(RunOptions().pool(*pool)));
+    EXPECT_TRUE(isRight(RunOptions().pool(*pool).leastWork(1)));
 }
 
 /// Threads of a region spin for a while after it, and so take CPUs from the kernel that comes next. The ratio is for
 /// people: --gtest_filter='*ratio*' prints it, and nothing depends on it.
 TEST_F(ApiOpenMP, prints_the_ratio_of_times_with_and_without_regions) {
   ATTN_SKIP_WITHOUT_OPENMP();
-  RunOptions options;
+  RunOptions options = RunOptions().leastWork(1);
   options.threads(0);
   auto medianSeconds = [&](bool withRegion) {
     std::vector<double> seconds;

@@ -17,7 +17,7 @@ static Measurement makeMeasurement(const std::string &name, double reach, Peak c
   measurement.workload.title = name == "A" ? "short" : "longer title";
   measurement.workload.reach = reach;
   measurement.ceiling = ceiling;
-  measurement.compileMilliseconds = 98.7;
+  measurement.compile = {98.7, 234.6};
   measurement.work.kept = measurement.work.total = kept;
   measurement.work.bytes = bytes;
   for (int n = 1; n <= 3; ++n)
@@ -43,9 +43,9 @@ TEST(BenchReport, table_is_aligned_and_marks_disturbed_workloads) {
   EXPECT_EQ(formatTable(makeFindings()),
             "cpu, 2 threads, 3 repetitions of at least 250 ms\n"
             "peaks: f32 FMA 200.0 GFLOP/s, read 20.0 GB/s\n"
-            "   workload           ms          speed        ceiling   share   reach  compile ms  void\n"
-            "A  short           10.00  100.0 GFLOP/s  f32 FMA 200.0  50.0 %  90.0 %          99     0\n"
-            "B  longer title  1000.00      10.0 GB/s      read 20.0  50.0 %                  99    7!\n"
+            "   workload           ms          speed        ceiling   share   reach  compile ms  cold ms  void\n"
+            "A  short           10.00  100.0 GFLOP/s  f32 FMA 200.0  50.0 %  90.0 %          99      235     0\n"
+            "B  longer title  1000.00      10.0 GB/s      read 20.0  50.0 %                  99      235    7!\n"
             "!: too few repetitions were quiet, the least disturbed count; end what else runs, or raise --quiet\n");
 }
 
@@ -105,6 +105,8 @@ TEST(BenchReport, json_has_the_numbers) {
   EXPECT_EQ(a.getNumber("bestSeconds"), 0.005);
   EXPECT_DOUBLE_EQ(*a.getNumber("share"), 0.5);
   EXPECT_EQ(a.getString("unit"), "GFLOP/s");
+  EXPECT_EQ(a.getNumber("compileMilliseconds"), 98.7);
+  EXPECT_EQ(a.getNumber("coldCompileMilliseconds"), 234.6);
   EXPECT_EQ(a.getBoolean("isQuiet"), true);
   EXPECT_DOUBLE_EQ(*b.getNumber("speed"), 10);
   EXPECT_EQ(b.getString("unit"), "GB/s");

@@ -237,6 +237,46 @@ TEST(MaskAnalysis, CausalBoundsReadAsWritten) {
   EXPECT_TRUE(ranges.live.lower.isMinusInfinity());
 }
 
+/// Whether the live range of a mask grows from tile to tile.
+static bool grows(const std::string &body) {
+  Mask mask(body);
+  return growsWithRows(analyzeMask(*mask.region, kRows, kKeys).live);
+}
+
+TEST(MaskAnalysis, RangesThatGrowWithTheRows) {
+  EXPECT_TRUE(grows("%keep = arith.cmpi sle, %j, %i : index"));
+  // Causal from a diagonal that the run knows, twice as steep.
+  EXPECT_TRUE(grows("%d = arith.addi %i, %i : index\n%e = arith.addi %d, %n : index\n"
+                    "%keep = arith.cmpi slt, %j, %e : index"));
+  // Causal or in a prefix; causal and in front of a length.
+  EXPECT_TRUE(grows("%a = arith.cmpi sle, %j, %i : index\n%c = arith.cmpi slt, %j, %p : index\n"
+                    "%keep = arith.ori %a, %c : i1"));
+  EXPECT_TRUE(grows("%a = arith.cmpi sle, %j, %i : index\n%c = arith.cmpi slt, %j, %p : index\n"
+                    "%keep = arith.andi %a, %c : i1"));
+}
+
+TEST(MaskAnalysis, RangesThatDoNotGrowWithTheRows) {
+  // As many keys in each tile; fewer from tile to tile; an end that comes nearer.
+  EXPECT_FALSE(grows("%w = arith.subi %i, %n : index\n%a = arith.cmpi sle, %j, %i : index\n"
+                     "%c = arith.cmpi sge, %j, %w : index\n%keep = arith.andi %a, %c : i1"));
+  EXPECT_FALSE(grows("%keep = arith.cmpi sge, %j, %i : index"));
+  EXPECT_FALSE(grows("%e = arith.subi %n, %i : index\n%keep = arith.cmpi slt, %j, %e : index"));
+  EXPECT_FALSE(grows("%keep = arith.cmpi slt, %j, %p : index"));
+  EXPECT_FALSE(growsWithRows({Bound::minusInfinity(), Bound::plusInfinity()}));
+}
+
+TEST(MaskAnalysis, TrendsOfBounds) {
+  using Trend = Bound::Trend;
+  const Bound row = Bound::lastRow(), seven = Bound::constant(7);
+  EXPECT_EQ(Bound::scale(row, -2).trend(), Trend::Falls);
+  EXPECT_EQ(Bound::scale(Bound::scale(row, -2), -1).trend(), Trend::Grows);
+  EXPECT_EQ(Bound::floorDiv(row, 3).trend(), Trend::Grows);
+  EXPECT_EQ(Bound::min(row, seven).trend(), Trend::Grows);
+  EXPECT_EQ(Bound::max(Bound::scale(row, -2), seven).trend(), Trend::Falls);
+  EXPECT_EQ(Bound::add(row, Bound::scale(row, -2)).trend(), Trend::Unknown);
+  EXPECT_EQ(Bound::choose(row, seven, Bound::constant(9)).trend(), Trend::Unknown);
+}
+
 /// i - n <= j <= i, after causal.
 const char *const kUniformWindow = "%w = arith.subi %i, %n : index\n%v = arith.cmpi sge, %j, %w : index\n"
                                    "%u = arith.andi %v, %a : i1\n";

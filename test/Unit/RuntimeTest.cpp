@@ -23,6 +23,9 @@ namespace {
 
 using Function = void (*)(void **);
 
+/// Loops take all threads of their pool.
+constexpr int64_t unknownWork = -1;
+
 struct PoolDeleter {
   void operator()(attn_rt_pool *pool) const { attn_rt_pool_destroy(pool); }
 };
@@ -32,7 +35,7 @@ Pool makePool(int64_t threads) { return Pool(attn_rt_pool_create(threads)); }
 
 /// Runs function({argument}).
 attn_rt_call_result call(attn_rt_pool *pool, Function function, void *argument = nullptr, int64_t maxScratch = 0) {
-  attn_rt_call_options options = {pool, maxScratch, nullptr};
+  attn_rt_call_options options = {pool, maxScratch, nullptr, 0};
   attn_rt_call_result result;
   void *arguments[] = {argument};
   int32_t code = attn_rt_call(&options, function, arguments, &result);
@@ -87,7 +90,7 @@ void coverBody(void *context, int64_t begin, int64_t end, void *scratch) {
 
 void cover(void **arguments) {
   auto *coverage = static_cast<Coverage *>(arguments[0]);
-  attn_rt_parallel_for(coverage->count, coverage->scratchBytes, coverBody, coverage);
+  attn_rt_parallel_for(coverage->count, unknownWork, coverage->scratchBytes, coverBody, coverage);
 }
 
 TEST(RuntimeParallelFor, RunsEachItemOnce) {
@@ -118,7 +121,7 @@ TEST(RuntimeParallelFor, TakesItemsInAscendingOrder) {
       nullptr,
       [](void **arguments) {
         attn_rt_parallel_for(
-            9, 0,
+            9, unknownWork, 0,
             [](void *context, int64_t begin, int64_t end, void *) {
               for (; begin < end; ++begin)
                 static_cast<std::vector<int64_t> *>(context)->push_back(begin);
@@ -130,7 +133,8 @@ TEST(RuntimeParallelFor, TakesItemsInAscendingOrder) {
 }
 
 TEST(RuntimeParallelFor, IgnoresNegativeCounts) {
-  attn_rt_call_result result = call(nullptr, [](void **) { attn_rt_parallel_for(-3, -1, nullptr, nullptr); });
+  attn_rt_call_result result =
+      call(nullptr, [](void **) { attn_rt_parallel_for(-3, unknownWork, -1, nullptr, nullptr); });
   EXPECT_EQ(result.code, ATTN_RT_OK);
   EXPECT_EQ(result.parallel_loops, 0);
 }
@@ -163,8 +167,8 @@ TEST(RuntimeParallelFor, ReusesScratchBetweenLoopsAndCalls) {
     auto body = [](void *context, int64_t, int64_t, void *scratch) {
       static_cast<std::vector<void *> *>(context)->push_back(scratch);
     };
-    attn_rt_parallel_for(2, 4096, body, arguments[0]);
-    attn_rt_parallel_for(2, 1024, body, arguments[0]);
+    attn_rt_parallel_for(2, unknownWork, 4096, body, arguments[0]);
+    attn_rt_parallel_for(2, unknownWork, 1024, body, arguments[0]);
   };
   call(pool.get(), twoLoops, &seen);
   call(pool.get(), twoLoops, &seen);
@@ -180,7 +184,7 @@ TEST(RuntimeParallelFor, NestsSeriallyWithItsOwnScratch) {
       pool.get(),
       [](void **arguments) {
         attn_rt_parallel_for(
-            5, 32,
+            5, unknownWork, 32,
             [](void *context, int64_t begin, int64_t, void *scratch) {
               std::memset(scratch, static_cast<int>(begin), 32);
               auto self = std::this_thread::get_id();
@@ -189,7 +193,7 @@ TEST(RuntimeParallelFor, NestsSeriallyWithItsOwnScratch) {
                 std::thread::id self;
               } nested = {static_cast<Coverage *>(context), self};
               attn_rt_parallel_for(
-                  7, 100,
+                  7, unknownWork, 100,
                   [](void *context, int64_t begin, int64_t end, void *scratch) {
                     auto &nested = *static_cast<Nested *>(context);
                     if (std::this_thread::get_id() != nested.self)
@@ -342,7 +346,7 @@ TEST(RuntimeCall, ReportsTheLowestFailingItemOfALoop) {
     for (int repeat = 0; repeat < 50; ++repeat) {
       attn_rt_call_result result = call(pool.get(), [](void **) {
         attn_rt_parallel_for(
-            100, 64,
+            100, unknownWork, 64,
             [](void *, int64_t begin, int64_t, void *) {
               if (begin % 10 == 7)
                 attn_rt_fail("item {0} of {1}", begin, 100);
@@ -360,10 +364,10 @@ TEST(RuntimeCall, ReportsFailuresOfNestedLoops) {
   Pool pool = makePool(4);
   attn_rt_call_result result = call(pool.get(), [](void **) {
     attn_rt_parallel_for(
-        3, 64,
+        3, unknownWork, 64,
         [](void *, int64_t, int64_t, void *) {
           attn_rt_parallel_for(
-              5, 64,
+              5, unknownWork, 64,
               [](void *, int64_t begin, int64_t, void *) {
                 if (begin == 2)
                   attn_rt_fail("nested {0}", begin, 0);
@@ -394,7 +398,7 @@ TEST(RuntimeCall, CallsInsideABodyStayOnItsThread) {
       pool.get(),
       [](void **arguments) {
         attn_rt_parallel_for(
-            20, 64,
+            20, unknownWork, 64,
             [](void *context, int64_t, int64_t, void *) {
               auto &state = *static_cast<State *>(context);
               Coverage coverage(11, 32);
@@ -439,9 +443,9 @@ TEST(RuntimeScratch, RefusesMoreThanTheLimit) {
 TEST(RuntimeScratch, CountsNestedLoopsForEveryWorker) {
   Function function = [](void **) {
     attn_rt_parallel_for(
-        2, 64,
+        2, unknownWork, 64,
         [](void *, int64_t, int64_t, void *) {
-          attn_rt_parallel_for(1, 64, [](void *, int64_t, int64_t, void *) {}, nullptr);
+          attn_rt_parallel_for(1, unknownWork, 64, [](void *, int64_t, int64_t, void *) {}, nullptr);
         },
         nullptr);
   };
@@ -456,7 +460,7 @@ TEST(RuntimeScratch, RefusesImpossibleSizes) {
     static int64_t requested;
     requested = bytes;
     attn_rt_call_result result = call(pool.get(), [](void **) {
-      attn_rt_parallel_for(9, requested, [](void *, int64_t, int64_t, void *) {}, nullptr);
+      attn_rt_parallel_for(9, unknownWork, requested, [](void *, int64_t, int64_t, void *) {}, nullptr);
     });
     EXPECT_EQ(result.code, ATTN_RT_OUT_OF_MEMORY);
     EXPECT_EQ(std::string(result.message),
@@ -514,7 +518,7 @@ TEST(RuntimeMemory, WorksInsideBodies) {
   Pool pool = makePool(4);
   attn_rt_call_result result = call(pool.get(), [](void **) {
     attn_rt_parallel_for(
-        100, 0,
+        100, unknownWork, 0,
         [](void *, int64_t begin, int64_t, void *) {
           void *kept = _mlir_memref_to_llvm_alloc(10);
           void *freed = _mlir_memref_to_llvm_alloc(20);
@@ -581,7 +585,7 @@ void readFloatState(void **arguments) {
   auto *states = static_cast<FloatState *>(arguments[0]);
   states[0].read();
   attn_rt_parallel_for(
-      16, 0,
+      16, unknownWork, 0,
       [](void *context, int64_t begin, int64_t end, void *) {
         for (; begin < end; ++begin)
           static_cast<FloatState *>(context)[1 + begin].read();
@@ -660,21 +664,22 @@ void recordLoop(void *user, const attn_rt_loop_profile *profile) {
 void countingFunction(void **) {
   auto nothing = [](void *, int64_t, int64_t, void *) {};
   attn_rt_parallel_for(
-      40, 0,
+      40, unknownWork, 0,
       [](void *context, int64_t item, int64_t, void *) {
         attn_rt_count_kv_tiles(item);
-        attn_rt_parallel_for(5, 0, reinterpret_cast<void (*)(void *, int64_t, int64_t, void *)>(context), nullptr);
+        attn_rt_parallel_for(5, unknownWork, 0, reinterpret_cast<void (*)(void *, int64_t, int64_t, void *)>(context),
+                             nullptr);
       },
       reinterpret_cast<void *>(+nothing));
-  attn_rt_parallel_for(3, 0, nothing, nullptr);
-  attn_rt_parallel_for(0, 0, nothing, nullptr);
+  attn_rt_parallel_for(3, unknownWork, 0, nothing, nullptr);
+  attn_rt_parallel_for(0, unknownWork, 0, nothing, nullptr);
 }
 
 TEST(RuntimeProfile, TellsWhatEachWorkerDid) {
   Pool pool = makePool(4);
   std::vector<RecordedLoop> loops;
   attn_rt_profiler profiler = {&loops, recordLoop};
-  attn_rt_call_options options = {pool.get(), 0, &profiler};
+  attn_rt_call_options options = {pool.get(), 0, &profiler, 0};
   ASSERT_EQ(attn_rt_call(&options, countingFunction, nullptr, nullptr), ATTN_RT_OK);
   ASSERT_EQ(loops.size(), 2u) << "nested and empty loops are none";
   EXPECT_EQ(loops[0].workers.size(), 4u);
@@ -698,9 +703,10 @@ TEST(RuntimeProfile, LeavesOutLoopsThatFail) {
   Pool pool = makePool(2);
   std::vector<RecordedLoop> loops;
   attn_rt_profiler profiler = {&loops, recordLoop};
-  attn_rt_call_options options = {pool.get(), 0, &profiler};
+  attn_rt_call_options options = {pool.get(), 0, &profiler, 0};
   auto failing = [](void **) {
-    attn_rt_parallel_for(2, 0, [](void *, int64_t, int64_t, void *) { attn_rt_fail("no", 0, 0); }, nullptr);
+    attn_rt_parallel_for(
+        2, unknownWork, 0, [](void *, int64_t, int64_t, void *) { attn_rt_fail("no", 0, 0); }, nullptr);
   };
   EXPECT_EQ(attn_rt_call(&options, failing, nullptr, nullptr), ATTN_RT_INVALID_ARGUMENT);
   EXPECT_TRUE(loops.empty());

@@ -29,7 +29,8 @@ tool: `attention`, the workloads with a share to reach, and `variants`, which ar
 lengths off a tile, 1k to 32k keys). Each is compiled, run twice to warm up, then timed in repetitions. After each repetition its ceiling is measured on the same threads: the
 multiply-add peak, or the rate of reading memory. The share is useful work over the ceiling, both medians. Useful work
 counts the (query, key) pairs that causal masks, windows and lengths keep. A repetition during which other processes
-used the CPUs is void, and repeated.
+used the CPUs is void, and repeated. `compile ms` is the median of further compilations in the same process, `cold ms`
+that of processes which start, parse the workload's file, compile its function and end.
 
 --peers also measures other implementations, those in tools/attn-bench/peers, in the environment that
 tools/scripts/bench-peers makes: each in a process of its own, on the same sizes, mask and threads, by the same rules,
@@ -58,6 +59,8 @@ struct CommandLine {
                            cl::desc("a file that comes with the tool: attention (default) or variants")};
   cl::opt<std::string> workloads{"workload", cl::desc("only those whose name matches (default: all)"),
                                  cl::value_desc("REGEX"), cl::cat(category)};
+  cl::opt<std::string> compileOnly{"compile-only", cl::Hidden, cl::value_desc("FUNCTION"), cl::cat(category),
+                                   cl::desc("compile a function of the .mlir file given, and end")};
   cl::opt<bool> list{"list", cl::desc("print the workloads and measure nothing"), cl::cat(category)};
   cl::opt<int64_t> threads{"threads", cl::desc("threads, 0 for all (default)"), cl::init(0), cl::cat(category)};
   cl::opt<int64_t> repeat{"repeat", cl::desc("repetitions that count (default 15)"), cl::init(15), cl::cat(category)};
@@ -78,9 +81,13 @@ struct CommandLine {
 
 } // namespace
 
+static std::string findExecutable(const char *program) {
+  return llvm::sys::fs::getMainExecutable(program, reinterpret_cast<void *>(&parseBenchCommandLine));
+}
+
 /// A path below the folder that holds the executable's folder: the build folder.
 static std::string findBeside(const char *program, const char *relative) {
-  std::string executable = llvm::sys::fs::getMainExecutable(program, reinterpret_cast<void *>(&parseBenchCommandLine));
+  std::string executable = findExecutable(program);
   llvm::SmallString<128> path(llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
   llvm::sys::path::append(path, relative);
   return path.str().str();
@@ -97,6 +104,8 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
     settings.file = findBeside(argv[0], ("share/attn/bench/" + line.set + ".json").c_str());
   settings.workloads = line.workloads;
   settings.list = line.list;
+  settings.compileOnly = line.compileOnly;
+  settings.executable = findExecutable(argv[0]);
   settings.threads = line.threads;
   settings.sampling = {line.repeat, line.leastTime * 1e-3, line.quiet};
   if (line.errors || line.errorRows.getNumOccurrences())
@@ -189,6 +198,19 @@ private:
   std::map<Peak, std::vector<double>> values;
 };
 
+/// The speed of a workload, and its compile times.
+static Result<Measurement> measureOne(const Workload &workload, const RunOptions &options,
+                                      const BenchSettings &settings, PeakMeter &meter, const Peers *peers) {
+  auto measurement = measure(workload, options, settings.sampling, meter, peers, settings.errorRows);
+  if (!measurement)
+    return measurement;
+  auto times = timeCompiles(workload, settings.executable);
+  if (!times)
+    return times.error();
+  measurement->compile = *times;
+  return measurement;
+}
+
 /// peers: null for none.
 static Result<Findings> measureAll(const std::vector<Workload> &workloads, const BenchSettings &settings,
                                    const Peers *peers) {
@@ -206,7 +228,7 @@ static Result<Findings> measureAll(const std::vector<Workload> &workloads, const
     std::fprintf(stderr, "%s (%zu of %zu): %s\n", workload.name.c_str(), findings.measurements.size() + 1,
                  workloads.size(), workload.title.c_str());
     peaks.measureAll();
-    auto measurement = measure(workload, options, settings.sampling, meter, peers, settings.errorRows);
+    auto measurement = measureOne(workload, options, settings, meter, peers);
     if (!measurement) {
       Error error = measurement.error();
       error.message = workload.name + ": " + error.message;
@@ -232,6 +254,8 @@ static Status checkErrors(const Findings &findings) {
 }
 
 Status tool::runBenchTool(const BenchSettings &settings) {
+  if (!settings.compileOnly.empty())
+    return compileOnce(settings.file, settings.compileOnly);
   auto loaded = loadWorkloads(settings.file);
   if (!loaded)
     return loaded.error();

@@ -14,6 +14,10 @@ struct BenchSettings {
   /// A regular expression; empty: all.
   std::string workloads;
   bool list = false;
+  /// Compile this function of `file`, a .mlir file, and end; empty: measure.
+  std::string compileOnly;
+  /// This program, for processes that do that.
+  std::string executable;
   int64_t threads = 0;
   SampleOptions sampling;
   /// Rows of each attention that are compared with f64; 0: all. Absent: none.

@@ -104,8 +104,6 @@ Result<Measurement> tool::measure(const Workload &workload, const RunOptions &op
   measurement.workload = workload;
   measurement.work = *work;
   measurement.ceiling = ceilingOf(workload, kernel->signature());
-  for (const StageTime &stage : kernel->stages())
-    measurement.compileMilliseconds += stage.milliseconds;
   std::vector<MutableTensorView> views = viewsOf(*outputs);
   auto run = [&]() -> Status {
     auto report = kernel->run(inputs->arguments, views, options);

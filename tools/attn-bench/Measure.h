@@ -3,6 +3,7 @@
 #ifndef ATTN_TOOLS_ATTNBENCH_MEASURE_H
 #define ATTN_TOOLS_ATTNBENCH_MEASURE_H
 
+#include "CompileTime.h"
 #include "Peaks.h"
 #include "Peers.h"
 #include "Profile.h"
@@ -20,8 +21,8 @@ struct ResultError {
 
 struct Measurement {
   Workload workload;
-  /// Of one compilation, parsing not included.
-  double compileMilliseconds = 0;
+  /// Measured apart.
+  CompileTimes compile;
   WorkCount work;
   /// What the speed is compared with; Samples have its value after each repetition.
   Peak ceiling = Peak::FmaF32;

@@ -46,7 +46,8 @@ static Row rowOf(const Measurement &measurement) {
           llvm::formatv("{0} {1:f1}", toString(measurement.ceiling), samples.medianBeside()).str(),
           percent(measurement.share()),
           workload.reach > 0 ? percent(workload.reach) : "",
-          llvm::formatv("{0:f0}", measurement.compileMilliseconds).str(),
+          llvm::formatv("{0:f0}", measurement.compile.warm).str(),
+          llvm::formatv("{0:f0}", measurement.compile.cold).str(),
           std::to_string(samples.voided) + (samples.isQuiet ? "" : "!")};
 }
 
@@ -97,7 +98,8 @@ std::string tool::formatTable(const Findings &findings) {
   for (auto [peak, value] : findings.peaks)
     text += llvm::formatv(" {0} {1:f1} {2},", toString(peak), value, unitOf(peak)).str();
   text.back() = '\n';
-  std::vector<Row> rows = {{"", "workload", "ms", "speed", "ceiling", "share", "reach", "compile ms", "void"}};
+  std::vector<Row> rows = {
+      {"", "workload", "ms", "speed", "ceiling", "share", "reach", "compile ms", "cold ms", "void"}};
   bool isQuiet = true;
   for (const Measurement &measurement : findings.measurements) {
     rows.push_back(rowOf(measurement));
@@ -184,7 +186,8 @@ static json::Object jsonOf(const Measurement &measurement) {
   object["work"] = json::Object{{"keptOperations", measurement.work.kept},
                                 {"totalOperations", measurement.work.total},
                                 {"bytes", measurement.work.bytes}};
-  object["compileMilliseconds"] = measurement.compileMilliseconds;
+  object["compileMilliseconds"] = measurement.compile.warm;
+  object["coldCompileMilliseconds"] = measurement.compile.cold;
   object["voided"] = samples.voided;
   object["isQuiet"] = samples.isQuiet;
   if (!measurement.errors.empty())

@@ -133,6 +133,9 @@ public:
   RunOptions &threads(int64_t n);
   /// Refuses runs that need more scratch memory than this in a loop, over all its threads; 0: no limit.
   RunOptions &maxScratchBytes(int64_t bytes) { return scratchLimit = bytes, *this; }
+  /// f32 multiply-adds that each thread of a parallel loop must have to do, or fewer threads take part: small problems
+  /// run on the calling thread. 0: what was measured to pay (2^20). No bit of the results depends on it.
+  RunOptions &leastWork(int64_t multiplyAdds) { return workLimit = multiplyAdds, *this; }
 
   /// Fill RunReport::seconds and loops; off unless turned on, and free then.
   RunOptions &profile(bool on) { return isProfiled = on, *this; }
@@ -140,12 +143,14 @@ public:
   const ThreadPool &pool() const { return threadPool; }
   bool profile() const { return isProfiled; }
   int64_t maxScratchBytes() const { return scratchLimit; }
+  int64_t leastWork() const { return workLimit; }
   /// The failure of threads(), if it failed.
   const Status &status() const { return poolStatus; }
 
 private:
   ThreadPool threadPool;
   int64_t scratchLimit = 0;
+  int64_t workLimit = 0;
   bool isProfiled = false;
   Status poolStatus;
 };

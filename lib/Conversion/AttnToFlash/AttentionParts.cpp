@@ -2,18 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "AttentionParts.h"
+#include "IndexMath.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace attn;
 using flash::RequireOp;
-
-static Value constantIndex(ImplicitLocOpBuilder &builder, int64_t value) {
-  return arith::ConstantIndexOp::create(builder, value);
-}
 
 static Value compare(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predicate, Value lhs, Value rhs) {
   return arith::CmpIOp::create(builder, predicate, lhs, rhs);

@@ -31,6 +31,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionParts.h"
+#include "IndexMath.h"
+#include "ItemWork.h"
 #include "KvLoops.h"
 #include "Segments.h"
 #include "TileClasses.h"
@@ -81,7 +83,7 @@ private:
     return analyzeAttentionMask(op, options.skipTiles);
   }
   void buildClasses();
-  void forEachTile(Value segmentCount, llvm::function_ref<void(Value segment)> body);
+  void forEachTile(Value itemWork, Value segmentCount, llvm::function_ref<void(Value segment)> body);
   void buildTile();
   void buildSegment(const KvSegments &segments, Value segment);
   void buildMergedTile(const KvSegments &segments);
@@ -99,7 +101,7 @@ private:
 
   RowsType rowsType() { return RowsType::get(b.getContext(), tiles.queryRows, scoreType); }
   ScoresType scoresType() { return ScoresType::get(b.getContext(), tiles.queryRows, tiles.kvTile, scoreType); }
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+  Value constant(int64_t value) { return constantIndex(b, value); }
   KvRange kvRange() { return buildKvRange(b, domain, mask, tile, tiles, plan.isSplit && !plan.isClassified); }
   Value sinkOfTile() { return op.getSink() ? readElement(b, op.getSink(), tile.head) : Value(); }
 
@@ -299,7 +301,8 @@ void TiledAttention::buildMergedTile(const KvSegments &segments) {
 }
 
 /// A parallel loop over the tiles of queries, and over the segments of keys of each where `segmentCount` is not null.
-void TiledAttention::forEachTile(Value segmentCount, llvm::function_ref<void(Value segment)> body) {
+/// Long items come first: threads that have done the last long one find short ones.
+void TiledAttention::forEachTile(Value itemWork, Value segmentCount, llvm::function_ref<void(Value segment)> body) {
   Value queryTiles = arith::CeilDivUIOp::create(b, parts.queryLen, constant(tiles.queries()));
   Value headTiles = arith::DivUIOp::create(b, parts.heads, constant(tiles.group));
   SmallVector<OpFoldResult> counts{parts.batch, headTiles, queryTiles};
@@ -308,7 +311,11 @@ void TiledAttention::forEachTile(Value segmentCount, llvm::function_ref<void(Val
   auto forall = scf::ForallOp::create(b, counts, ValueRange{}, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getBody()->getTerminator());
-  tile = buildQueryTile(b, forall.getInductionVars(), parts.queryLen, tiles.queries());
+  ItemWorkOp::create(b, itemWork);
+  SmallVector<Value> place(forall.getInductionVars());
+  if (plan.growsWithRows)
+    place[2] = arith::SubIOp::create(b, arith::SubIOp::create(b, queryTiles, constant(1)), place[2]);
+  tile = buildQueryTile(b, place, parts.queryLen, tiles.queries());
   tile.head = arith::MulIOp::create(b, tile.head, constant(tiles.group));
   rows = arith::MulIOp::create(b, tile.queries, constant(tiles.group));
   kvHead = arith::DivUIOp::create(b, tile.head, parts.group);
@@ -321,11 +328,14 @@ void TiledAttention::build() {
   buildClasses();
   if (tiles.segmentTiles) {
     KvSegments segments = allocateSegments(b, parts, scoreType, tiles.segmentKeys());
-    forEachTile(segments.count, [&](Value segment) { buildSegment(segments, segment); });
-    forEachTile(Value(), [&](Value) { buildMergedTile(segments); });
+    Value segmentWork = buildSoftmaxWork(b, op, parts, tiles, constant(segments.keys));
+    forEachTile(segmentWork, segments.count, [&](Value segment) { buildSegment(segments, segment); });
+    Value mergeWork = buildMergeWork(b, parts, tiles, segments.count);
+    forEachTile(mergeWork, Value(), [&](Value) { buildMergedTile(segments); });
     freeSegments(b, segments);
   } else {
-    forEachTile(Value(), [&](Value) { buildTile(); });
+    Value work = buildSoftmaxWork(b, op, parts, tiles, parts.kvLen);
+    forEachTile(work, Value(), [&](Value) { buildTile(); });
   }
   if (plan.isClassified && !op.getTiles())
     memref::DeallocOp::create(b, classes.memref);

@@ -46,6 +46,7 @@ MaskPlan attn::planMask(AttentionOp op, const MaskRanges &ranges, bool skipTiles
   plan.isClassified = skipTiles && (!ranges.isExact || op.getTiles());
   plan.isSplit = isExpensive(mask) && (plan.isClassified || !ranges.full.isAlwaysEmpty());
   plan.dependsOnBatch = !mask.getArgument(0).use_empty();
+  plan.growsWithRows = growsWithRows(ranges.live);
   plan.dependsOnHead = !mask.getArgument(1).use_empty();
   return plan;
 }

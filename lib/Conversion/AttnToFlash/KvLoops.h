@@ -46,6 +46,8 @@ struct MaskPlan {
   bool isSplit = false;
   /// Whether the mask depends on the batch entry and the head.
   bool dependsOnBatch = false, dependsOnHead = false;
+  /// Later tiles of queries visit more kv tiles, by the bounds.
+  bool growsWithRows = false;
 };
 MaskPlan planMask(AttentionOp op, const MaskRanges &ranges, bool skipTiles);
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "MaskDomain.h"
+#include "IndexMath.h"
 #include "attn/Dialect/Attn/Analysis/RegionRanges.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,8 +12,6 @@
 using namespace mlir;
 using namespace attn;
 using flash::RequireOp;
-
-static Value constantIndex(ImplicitLocOpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, value); }
 
 void attn::requireEqual(ImplicitLocOpBuilder &b, Value got, Value expected, const Twine &message) {
   std::optional<int64_t> known = getConstantIntValue(got);

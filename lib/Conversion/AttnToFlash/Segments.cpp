@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Segments.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "IndexMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace attn;
-
-static Value constantIndex(ImplicitLocOpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, value); }
 
 Value KvSegments::entry(ImplicitLocOpBuilder &b, Value batch, Value segment) const {
   return arith::AddIOp::create(b, arith::MulIOp::create(b, batch, count), segment);

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "TileClasses.h"
+#include "IndexMath.h"
+#include "ItemWork.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -19,27 +20,6 @@ enum TileClass : int32_t { kEmptyTile = 0, kPartialTile = 1, kFullTile = 2 };
 
 /// A record may have this many rows, so that its size is far from the end of 64 bits.
 static constexpr int64_t kMaxRows = (int64_t(1) << 31) - 1;
-
-namespace {
-/// The arithmetic of this file, on values of type index.
-class IndexMath {
-public:
-  explicit IndexMath(ImplicitLocOpBuilder &b) : b(b) {}
-  Value number(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
-  Value word(int32_t value) { return arith::ConstantOp::create(b, b.getI32IntegerAttr(value)); }
-  Value plus(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
-  Value minus(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
-  Value times(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
-  Value ceilDiv(Value x, int64_t y) { return arith::CeilDivUIOp::create(b, x, number(y)); }
-  Value is(Value x, Predicate predicate, Value y) { return arith::CmpIOp::create(b, predicate, x, y); }
-  Value toWord(Value x) { return arith::IndexCastOp::create(b, b.getI32Type(), x); }
-  Value toIndex(Value x) { return arith::IndexCastOp::create(b, b.getIndexType(), x); }
-
-private:
-  ImplicitLocOpBuilder &b;
-};
-} // namespace
 
 /// Words of a row: the number of runs, and two for each run.
 static Value rowWords(ImplicitLocOpBuilder &b, const MaskDomain &domain, const TileSizes &tiles) {
@@ -165,9 +145,11 @@ void attn::buildClassification(ImplicitLocOpBuilder &b, const MaskDomain &domain
   SmallVector<OpFoldResult> counts;
   for (int64_t dim = 0; dim < 3; ++dim)
     counts.push_back(getDimension(b, rows.memref, dim));
+  Value work = buildClassificationWork(b, domain, tiles);
   OpBuilder::InsertionGuard guard(b);
   auto forall = scf::ForallOp::create(b, counts, ValueRange{}, std::nullopt);
   b.setInsertionPoint(forall.getBody()->getTerminator());
+  flash::ItemWorkOp::create(b, work);
   QueryTile tile = buildQueryTile(b, forall.getInductionVars(), domain.queryLen, tiles.queries());
   RowWriter(domain, tiles, rows, tile).build(b, buildKvRange(b, domain, ranges, tile, tiles, /*isSplit=*/false));
 }

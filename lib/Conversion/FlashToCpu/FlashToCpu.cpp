@@ -159,7 +159,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     ConversionTarget legal(getContext());
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     legal.addIllegalDialect<FlashDialect>();
-    legal.addLegalOp<RequireOp, CountKvTilesOp, ParallelForOp>();
+    legal.addLegalOp<RequireOp, CountKvTilesOp, ItemWorkOp, ParallelForOp>();
     RewritePatternSet patterns(&getContext());
     populateTilePatterns(converter, lowering, patterns);
     populateProductPatterns(converter, lowering, patterns);

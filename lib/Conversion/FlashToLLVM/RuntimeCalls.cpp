@@ -159,7 +159,7 @@ struct LowerParallelFor : ConvertOpToLLVMPattern<flash::ParallelForOp> {
     Type i64 = b.getI64Type();
     FailureOr<LLVM::LLVMFuncOp> run =
         LLVM::lookupOrCreateFn(rewriter, op->getParentOfType<ModuleOp>(), "attn_rt_parallel_for",
-                               {i64, i64, pointer, pointer}, LLVM::LLVMVoidType::get(context));
+                               {i64, i64, i64, pointer, pointer}, LLVM::LLVMVoidType::get(context));
     if (failed(run))
       return op.emitOpError("expects the name attn_rt_parallel_for to be the runtime's, but the module has another");
     auto type = contextType(context, adaptor.getCaptures().getTypes());
@@ -173,7 +173,8 @@ struct LowerParallelFor : ConvertOpToLLVMPattern<flash::ParallelForOp> {
     for (auto [number, capture] : llvm::enumerate(adaptor.getCaptures()))
       LLVM::StoreOp::create(b, capture, fieldAddress(b, type, memory, number + 1));
     Value function = LLVM::AddressOfOp::create(b, callback);
-    LLVM::CallOp::create(b, *run, ValueRange{adaptor.getCount(), adaptor.getScratchBytes(), function, memory});
+    LLVM::CallOp::create(
+        b, *run, ValueRange{adaptor.getCount(), adaptor.getWork(), adaptor.getScratchBytes(), function, memory});
     rewriter.eraseOp(op);
     return success();
   }

@@ -12,8 +12,13 @@ func.func @static_causal(%q: memref<2x6x40x24xf32>, %k: memref<2x3x50x24xf32>, %
   // CHECK-DAG: %[[C32:.+]] = arith.constant 32 : index
   // CHECK-DAG: %[[C40:.+]] = arith.constant 40 : index
   // CHECK-DAG: %[[C50:.+]] = arith.constant 50 : index
+  // CHECK-DAG: %[[WORK:.+]] = arith.constant 39200 : index
   // CHECK: scf.forall (%[[B:.+]], %[[H:.+]], %[[T:.+]]) in (2, 6, 3)
-  // CHECK: %[[I0:.+]] = arith.muli %[[T]], %[[C16]]
+  // An item is up to 16 rows x 50 keys of 24 + 8 multiply-adds, 16 for the softmax and 1 for the mask.
+  // CHECK: flash.item_work %[[WORK]]
+  // Tiles of more keys first.
+  // CHECK: %[[N:.+]] = arith.subi %[[C2]], %[[T]]
+  // CHECK: %[[I0:.+]] = arith.muli %[[N]], %[[C16]]
   // CHECK: %[[LEFT:.+]] = arith.subi %[[C40]], %[[I0]]
   // CHECK: %[[ROWS:.+]] = arith.minsi %[[LEFT]], %[[C16]]
   // 6 heads share 3 kv heads: head 2n and 2n + 1 have kv head n.

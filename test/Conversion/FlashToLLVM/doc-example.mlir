@@ -1,6 +1,6 @@
 // RUN: attn-opt %s --convert-flash-to-llvm | FileCheck %s
 
-// CHECK-DAG: llvm.func @attn_rt_parallel_for(i64, i64, !llvm.ptr, !llvm.ptr)
+// CHECK-DAG: llvm.func @attn_rt_parallel_for(i64, i64, i64, !llvm.ptr, !llvm.ptr)
 // CHECK-DAG: llvm.func @attn_rt_fail(!llvm.ptr, i64, i64) attributes {{.*}}passthrough = ["noreturn", "cold"]
 // CHECK-DAG: llvm.mlir.global internal constant @[[TEXT:attn_message.*]]("expects {0}\00")
 
@@ -9,14 +9,14 @@
 // CHECK: llvm.cond_br %{{.+}} weights([2000, 1]), ^[[GOOD:.+]], ^[[BAD:[^ ]+]]
 // CHECK: ^[[GOOD]]:
 // CHECK: %[[CALLBACK:.+]] = llvm.mlir.addressof @body_callback
-// CHECK: llvm.call @attn_rt_parallel_for(%{{.+}}, %{{.+}}, %[[CALLBACK]], %[[CONTEXT]])
+// CHECK: llvm.call @attn_rt_parallel_for(%[[N:.+]], %[[WORK:.+]], %[[N]], %[[CALLBACK]], %[[CONTEXT]])
 // CHECK: ^[[BAD]]:
 // CHECK: llvm.mlir.addressof @[[TEXT]]
 // CHECK: llvm.call @attn_rt_fail
 // CHECK: llvm.unreachable
-func.func @run(%a: memref<?xf32>, %x: f32, %n: index, %ok: i1) {
+func.func @run(%a: memref<?xf32>, %x: f32, %n: index, %ok: i1, %work: index) {
   flash.require %ok, "expects {0}"(%n)
-  flash.parallel_for @body count %n scratch_bytes %n(%a, %x : memref<?xf32>, f32)
+  flash.parallel_for @body count %n work %work scratch_bytes %n(%a, %x : memref<?xf32>, f32)
   return
 }
 

@@ -49,8 +49,9 @@ func.func @loop(%query: memref<2x4x?x?xf16>, %key: memref<2x2x?x?xf16>, %value: 
 // CHECK: flash.store_weights %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} keys %{{.+}} zeros %{{.+}} : !flash.scores<1 x 7, f64>, !flash.rows<1, f64>, memref<2x4x5x7xf64>
 // CHECK: flash.require %{{.+}}, "kv_lengths is {0}, kvLen {1}"(%{{.+}}, %{{.+}})
 // CHECK: flash.require %{{.+}}, "no values"{{$}}
-// CHECK: flash.parallel_for @body count %{{.+}} scratch_bytes %{{.+}}(%{{.+}}, %{{.+}} : memref<2x4x5x8xf64>, f64)
-// CHECK: flash.parallel_for @body count %{{.+}} scratch_bytes %{{[^(]+$}}
+// CHECK: flash.item_work %{{.+}}
+// CHECK: flash.parallel_for @body count %{{.+}} work %{{.+}} scratch_bytes %{{.+}}(%{{.+}}, %{{.+}} : memref<2x4x5x8xf64>, f64)
+// CHECK: flash.parallel_for @body count %{{.+}} work %{{.+}} scratch_bytes %{{[^(]+$}}
 func.func @other_forms(%query: memref<2x4x5x8xf64>, %weights: memref<2x4x5x7xf64>, %sink: f64, %holds: i1, %n: index) {
   %q = flash.load_query %query[%n, %n, %n] rows %n : memref<2x4x5x8xf64> -> !flash.query<1 x 8, f64>
   %m, %l, %o = flash.init sink %sink : f64 : !flash.rows<1, f64>, !flash.rows<1, f64>, !flash.acc<1 x 6, f64>
@@ -60,8 +61,9 @@ func.func @other_forms(%query: memref<2x4x5x8xf64>, %weights: memref<2x4x5x7xf64
       : !flash.scores<1 x 7, f64>, !flash.rows<1, f64>, memref<2x4x5x7xf64>
   flash.require %holds, "kv_lengths is {0}, kvLen {1}"(%n, %n)
   flash.require %holds, "no values"
-  flash.parallel_for @body count %n scratch_bytes %n(%query, %sink : memref<2x4x5x8xf64>, f64)
-  flash.parallel_for @body count %n scratch_bytes %n
+  flash.item_work %n
+  flash.parallel_for @body count %n work %n scratch_bytes %n(%query, %sink : memref<2x4x5x8xf64>, f64)
+  flash.parallel_for @body count %n work %n scratch_bytes %n
   return
 }
 func.func private @body()

@@ -239,7 +239,7 @@ void runAndCheck(const attn::Module &module, const attn::Kernel &kernel, Program
   std::vector<attn::MutableTensorView> outputs;
   for (Buffer &buffer : buffers)
     outputs.push_back(buffer.view());
-  auto report = kernel.run(arguments(program), outputs, attn::RunOptions().threads(threads));
+  auto report = kernel.run(arguments(program), outputs, attn::RunOptions().threads(threads).leastWork(1));
   ASSERT_TRUE(report.ok()) << report.error().str();
   auto comparisons = module.check("f", arguments(program), {outputs.begin(), outputs.end()});
   ASSERT_TRUE(comparisons.ok()) << comparisons.error().str();

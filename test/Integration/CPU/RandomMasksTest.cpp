@@ -331,7 +331,7 @@ public:
 private:
   static int64_t run(const attn::Kernel &kernel, Data &data, Results &results, int64_t threads) {
     // Pools are kept from run to run: starting one takes longer than a run.
-    static const attn::RunOptions one = attn::RunOptions().threads(1), two = attn::RunOptions().threads(2);
+    static const attn::RunOptions one = attn::RunOptions().threads(1), two = attn::RunOptions().threads(2).leastWork(1);
     auto report = kernel.run(data.inputs(), results.views(), threads == 1 ? one : two);
     if (!report)
       return ADD_FAILURE() << report.error().str(), 0;

@@ -112,7 +112,7 @@ Outcome run(const attn::Kernel &kernel, int64_t queryLen, int64_t kvLen, std::ve
     outcome.weights.resize(kBatch * kHeads * queryLen * kvLen, std::nanf(""));
     outputs.push_back(attn::view(outcome.weights, {kBatch, kHeads, queryLen, kvLen}));
   }
-  static const attn::RunOptions options = attn::RunOptions().threads(2);
+  static const attn::RunOptions options = attn::RunOptions().threads(2).leastWork(1);
   auto report = kernel.run({attn::view(q, {kBatch, kHeads, queryLen, size}),
                             attn::view(k, {kBatch, kHeads, kvLen, size}), attn::view(v, {kBatch, kHeads, kvLen, size}),
                             attn::view(ids, {static_cast<int64_t>(ids.size())}), attn::view(prefix, {kBatch})},

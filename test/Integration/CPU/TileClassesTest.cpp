@@ -182,10 +182,10 @@ attn::Kernel compileAttendKept(const Mask &mask, bool hasSegments = false) {
 attn::Result<attn::RunReport> runClassify(const attn::Kernel &kernel, const Sizes &sizes, Data &data,
                                           std::vector<int32_t> &record) {
   int64_t entries = static_cast<int64_t>(data.lengths.size());
-  return kernel.run({sizes.batch, sizes.heads, sizes.queryLen, sizes.kvLen,
-                     attn::view(data.queryIds, {entries, sizes.queryLen}),
-                     attn::view(data.keyIds, {entries, sizes.kvLen}), attn::view(data.lengths, {entries})},
-                    {attn::view(record, {static_cast<int64_t>(record.size())})}, attn::RunOptions().threads(2));
+  return kernel.run(
+      {sizes.batch, sizes.heads, sizes.queryLen, sizes.kvLen, attn::view(data.queryIds, {entries, sizes.queryLen}),
+       attn::view(data.keyIds, {entries, sizes.kvLen}), attn::view(data.lengths, {entries})},
+      {attn::view(record, {static_cast<int64_t>(record.size())})}, attn::RunOptions().threads(2).leastWork(1));
 }
 
 struct Outcome {
@@ -216,7 +216,7 @@ Outcome runAttention(const attn::Kernel &kernel, const Sizes &sizes, Data &data,
        attn::view(data.queryIds, {sizes.batch, sizes.queryLen}), attn::view(data.keyIds, {sizes.batch, sizes.kvLen}),
        attn::view(data.lengths, {sizes.batch}), attn::view(record, {static_cast<int64_t>(record.size())})},
       {attn::view(guarded.data() + kGuard, {sizes.batch, sizes.heads, sizes.queryLen, size})},
-      attn::RunOptions().threads(2));
+      attn::RunOptions().threads(2).leastWork(1));
   Outcome outcome;
   if (report.ok())
     outcome.kvTiles = report->kvTiles;

@@ -26,6 +26,16 @@ func.func @size_from_the_loop(%n: index) {
 
 // -----
 
+func.func @work_from_the_loop(%n: index) {
+  scf.forall (%i) in (%n) {
+    // expected-error @below {{in a parallel loop expects sizes that do not depend on the loop, since they decide on the number of threads}}
+    flash.item_work %i
+  }
+  return
+}
+
+// -----
+
 func.func @alignment(%n: index) {
   scf.forall (%i) in (%n) {
     // expected-error @below {{in a parallel loop expects an alignment of at most 64 bytes, but got 4096}}

@@ -118,6 +118,44 @@ int64_t Bound::evaluate(int64_t firstRow, int64_t lastRow, llvm::function_ref<in
   llvm_unreachable("every kind is handled");
 }
 
+/// Of a sum, minimum or maximum.
+static Bound::Trend combine(Bound::Trend a, Bound::Trend b) {
+  if (a == b || b == Bound::Trend::Still)
+    return a;
+  return a == Bound::Trend::Still ? b : Bound::Trend::Unknown;
+}
+
+static Bound::Trend reverse(Bound::Trend trend) {
+  if (trend == Bound::Trend::Grows)
+    return Bound::Trend::Falls;
+  return trend == Bound::Trend::Falls ? Bound::Trend::Grows : trend;
+}
+
+Bound::Trend Bound::trend() const {
+  auto operand = [&](unsigned k) { return node->operands[k].trend(); };
+  switch (node->kind) {
+  case Kind::Constant:
+  case Kind::MinusInfinity:
+  case Kind::PlusInfinity:
+  case Kind::Uniform:
+    return Trend::Still;
+  case Kind::FirstRow:
+  case Kind::LastRow:
+    return Trend::Grows;
+  case Kind::Scale:
+    return node->number < 0 ? reverse(operand(0)) : operand(0);
+  case Kind::FloorDiv:
+    return operand(0);
+  case Kind::Add:
+  case Kind::Min:
+  case Kind::Max:
+    return combine(operand(0), operand(1));
+  case Kind::Choose:
+    return operand(0) == Trend::Still ? combine(operand(1), operand(2)) : Trend::Unknown;
+  }
+  llvm_unreachable("every kind is handled");
+}
+
 std::pair<int64_t, int64_t> Bound::limits(int64_t rowCount) const {
   using Interval = std::pair<int64_t, int64_t>;
   auto operand = [&](unsigned k) { return node->operands[k].limits(rowCount); };

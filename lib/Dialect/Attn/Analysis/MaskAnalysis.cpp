@@ -253,6 +253,11 @@ bool attn::keepsFirstKey(const MaskRanges &ranges, int64_t rowCount) {
   return ranges.full.lower.limits(rowCount).second <= 0 && ranges.full.upper.limits(rowCount).first >= 1;
 }
 
+bool attn::growsWithRows(const KeyRange &range) {
+  Bound::Trend start = range.lower.trend();
+  return range.upper.trend() == Bound::Trend::Grows && (start == Bound::Trend::Still || start == Bound::Trend::Falls);
+}
+
 /// Clones `value` and what it needs of its region.
 static Value cloneSlice(ImplicitLocOpBuilder &b, Region &region, Value value, IRMapping &mapping) {
   if (value.getParentRegion() != &region || mapping.contains(value))

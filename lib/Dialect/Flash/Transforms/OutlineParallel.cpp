@@ -60,15 +60,16 @@ static LogicalResult serializeInnerLoops(scf::ForallOp loop, RewriterBase &rewri
   return success();
 }
 
-/// Moves the pure ops that compute `size` in front of the loop. Error if it depends on anything else of the body.
-static LogicalResult hoistSize(Value size, scf::ForallOp loop, Operation *alloc) {
+/// Moves the pure ops that compute `size`, an operand of `user`, in front of the loop. Error if it depends on anything
+/// else of the body.
+static LogicalResult hoistSize(Value size, scf::ForallOp loop, Operation *user, StringRef why) {
   if (loop.getRegion().isAncestor(size.getParentRegion())) {
     Operation *op = size.getDefiningOp();
     if (!op || !isPure(op) || op->getNumRegions() != 0)
-      return alloc->emitOpError("in a parallel loop expects sizes that do not depend on the loop, since they decide on "
-                                "the scratch memory of a thread");
+      return user->emitOpError("in a parallel loop expects sizes that do not depend on the loop, since they decide on ")
+             << why;
     for (Value operand : op->getOperands())
-      if (failed(hoistSize(operand, loop, alloc)))
+      if (failed(hoistSize(operand, loop, user, why)))
         return failure();
     op->moveBefore(loop);
   }
@@ -86,7 +87,7 @@ static LogicalResult checkAllocation(Operation *alloc, scf::ForallOp loop) {
     return alloc->emitOpError("in a parallel loop expects an alignment of at most ")
            << kScratchAlignment << " bytes, but got " << alignment.getInt();
   for (Value size : alloc->getOperands())
-    if (failed(hoistSize(size, loop, alloc)))
+    if (failed(hoistSize(size, loop, alloc, "the scratch memory of a thread")))
       return failure();
   return success();
 }
@@ -102,6 +103,22 @@ static FailureOr<SmallVector<Operation *>> collectAllocations(scf::ForallOp loop
     if (failed(checkAllocation(alloc, loop)))
       return failure();
   return allocs;
+}
+
+/// The work of an item, known in front of the loop, or null. What tells it goes, and what inner loops told.
+static FailureOr<Value> takeItemWork(scf::ForallOp loop) {
+  SmallVector<ItemWorkOp> ops;
+  loop.getBody()->walk([&](ItemWorkOp op) { ops.push_back(op); });
+  Value work;
+  for (ItemWorkOp op : ops) {
+    if (op->getBlock() == loop.getBody()) {
+      work = op.getMultiplyAdds();
+      if (failed(hoistSize(work, loop, op, "the number of threads")))
+        return failure();
+    }
+    op.erase();
+  }
+  return work;
 }
 
 //===----------------------------------------------------------------------===//
@@ -243,7 +260,8 @@ static LogicalResult outline(scf::ForallOp loop, unsigned number, SymbolTable &s
   if (failed(serializeInnerLoops(loop, rewriter)))
     return failure();
   FailureOr<SmallVector<Operation *>> allocs = collectAllocations(loop);
-  if (failed(allocs))
+  FailureOr<Value> work = takeItemWork(loop);
+  if (failed(allocs) || failed(work))
     return failure();
 
   rewriter.setInsertionPoint(loop);
@@ -263,12 +281,13 @@ static LogicalResult outline(scf::ForallOp loop, unsigned number, SymbolTable &s
     count = sizes.multiply(count, trips);
   sizes.require("a parallel loop expects fewer than 2^63 items; use smaller sizes");
   Value itemCount = sizes.toValue(count), scratchBytes = sizes.toValue(bytes);
+  Value itemWork = *work ? *work : sizes.toValue(b.getIndexAttr(-1));
 
   func::FuncOp function = createFunction(loop, symbols, number);
   moveBody(loop, function, buffers, counts, rewriter);
   b.setInsertionPoint(loop);
   SmallVector<Value> captures = captureValues(function);
-  ParallelForOp::create(b, FlatSymbolRefAttr::get(function.getNameAttr()), itemCount, scratchBytes, captures);
+  ParallelForOp::create(b, FlatSymbolRefAttr::get(function.getNameAttr()), itemCount, itemWork, scratchBytes, captures);
   rewriter.eraseOp(loop);
   return success();
 }
@@ -288,6 +307,8 @@ struct OutlineParallel : attn::flash::impl::OutlineParallelPassBase<OutlineParal
       for (auto [number, loop] : llvm::enumerate(loops))
         if (failed(outline(loop, number, symbols, rewriter)))
           return signalPassFailure();
+      // Those of loops of one iteration, which are none any more.
+      function.walk([](ItemWorkOp op) { op.erase(); });
     }
   }
 };

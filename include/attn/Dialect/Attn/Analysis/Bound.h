@@ -62,6 +62,11 @@ public:
   /// The value for rows [firstRow, lastRow]; `uniformOf` gives the values of the uniforms.
   int64_t evaluate(int64_t firstRow, int64_t lastRow, llvm::function_ref<int64_t(mlir::Value)> uniformOf) const;
 
+  /// How the value changes from tile to tile, for any uniforms, weakly: where rows and uniforms meet in a minimum or
+  /// maximum, it may stand still for a while.
+  enum class Trend { Still, Grows, Falls, Unknown };
+  Trend trend() const;
+
   /// The least and the greatest value for a tile of one row i, 0 <= i < rowCount, with the uniforms anywhere in their
   /// limits; infinities are -kInfinity and kInfinity. By intervals: may be wider than what occurs.
   std::pair<int64_t, int64_t> limits(int64_t rowCount) const;

@@ -50,6 +50,10 @@ MaskRanges analyzeMask(mlir::Region &region, int64_t rowCount, int64_t keyCount)
 /// True if it is proved that each row i < rowCount keeps the first key, if there is one: no row is empty.
 bool keepsFirstKey(const MaskRanges &ranges, int64_t rowCount);
 
+/// True if the range never gets shorter from row to row, whatever the uniforms are, and longer at least where no
+/// minimum, maximum or division stands in the way: its end moves on, its start does not.
+bool growsWithRows(const KeyRange &range);
+
 /// A uniform of the bounds, as an index value at the insertion point: of the region of a mask, for a batch entry and a
 /// head, or from outside.
 mlir::Value buildUniform(mlir::ImplicitLocOpBuilder &builder, mlir::Region &region, mlir::Value uniform,
