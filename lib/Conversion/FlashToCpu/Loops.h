@@ -42,6 +42,12 @@ inline mlir::SmallVector<mlir::Value> buildCarryingLoop(
   return mlir::SmallVector<mlir::Value>(loop.getResults());
 }
 
+/// Calls `block(b, indices)` for blocks of `count` indices from `low` to `high`, which is no less. What is left over is
+/// one smaller block where the bounds are static. Elsewhere it is the largest that may be left, and repeats the last
+/// index: the same work again, to the same result.
+void buildBlocks(mlir::ImplicitLocOpBuilder &b, mlir::Value low, mlir::Value high, int64_t count,
+                 llvm::function_ref<void(mlir::ImplicitLocOpBuilder &, llvm::ArrayRef<mlir::Value>)> block);
+
 } // namespace attn
 
 #endif // ATTN_CONVERSION_FLASHTOCPU_LOOPS_H
