@@ -50,6 +50,8 @@ static void addGraphPasses(OpPassManager &pm) {
   functions.addPass(createInsertChecksPass());
   functions.addPass(createConvertAttnToLinalgPass());
   cleanUp(functions);
+  // Memory that is not written need not be read: around the attention, everything is bound by it.
+  functions.addPass(createFuseElementwisePass());
 }
 
 static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {

@@ -34,13 +34,12 @@ void attn::buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t c
   if (count == 1)
     return;
   Value hasRest = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, end, high);
-  scf::IfOp::create(b, hasRest, [&](OpBuilder &nested, Location loc) {
-    ImplicitLocOpBuilder b(loc, nested);
-    Value last = arith::SubIOp::create(b, high, constantIndex(b, 1));
-    SmallVector<Value> indices = indicesFrom(b, end, count - 1);
-    for (Value &index : indices)
-      index = arith::MinSIOp::create(b, index, last);
-    block(b, indices);
-    scf::YieldOp::create(b);
-  });
+  auto rest = scf::IfOp::create(b, hasRest, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(rest.thenYield());
+  Value last = arith::SubIOp::create(b, high, constantIndex(b, 1));
+  SmallVector<Value> indices = indicesFrom(b, end, count - 1);
+  for (Value &index : indices)
+    index = arith::MinSIOp::create(b, index, last);
+  block(b, indices);
 }
