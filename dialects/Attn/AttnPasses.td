@@ -64,7 +64,8 @@ def FuseElementwisePass : Pass<"attn-fuse-elementwise", "::mlir::func::FuncOp"> 
 
     Transposes and casts to wider types move into matrix products as well, whose operands may have any layout; other
     producers do not, since a product reads its operands many times. Bodies with effects (cf.assert) neither move nor
-    take up others. Named ops that may fuse become linalg.generic. Sizes of results are taken from operands.
+    take up others. Named ops that may fuse become linalg.generic. Sizes of results are taken from operands. Each op
+    that overwrites a linalg.fill gets one of its own, since a shared one would be copied.
 
     Precondition: tensors. Before (test/Transforms/attn-fuse-elementwise/doc-example.mlir):
     ```mlir

@@ -41,7 +41,9 @@ static ContractionSizes sizesOfManyRows(const TargetDescription &target, const C
   const int64_t panelDepth = llvm::bit_floor<uint64_t>(std::max<int64_t>(target.l1Bytes / 2 / (lanes * bytes), 16));
   sizes.depth = std::min<int64_t>(panelDepth, llvm::PowerOf2Ceil(extentOr(query.k, panelDepth)));
   const int64_t columns = std::max<int64_t>(target.l2Bytes / 3 / (sizes.depth * bytes) / lanes * lanes, lanes);
-  sizes.tileColumns = std::min({columns, int64_t(256), int64_t(llvm::alignTo(extentOr(query.n, columns), lanes))});
+  // Tiles of about the same size, the last one included.
+  const int64_t most = std::min<int64_t>(columns, 256), n = extentOr(query.n, most);
+  sizes.tileColumns = llvm::alignTo(llvm::divideCeil(n, llvm::divideCeil(n, most)), lanes);
   const int64_t rows = 128 / blockRows * blockRows;
   sizes.tileRows = std::min<int64_t>(rows, llvm::alignTo(extentOr(query.m, rows), blockRows));
   return sizes;

@@ -41,6 +41,10 @@ KvTile::KvTile(ImplicitLocOpBuilder &b, Value view, ValueRange batchAndHead, Val
   }
   if (extent.chunks == 1 || rowStride == size)
     return;
+  if (!ShapedType::isDynamic(rowStride)) {
+    tile = copy(b, createCopy(), keys);
+    return;
+  }
   Value stride = memref::ExtractStridedMetadataOp::create(b, tile).getStrides()[0], scratch = createCopy();
   Value isSpread = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, stride, constantIndex(b, size));
   auto choose = scf::IfOp::create(

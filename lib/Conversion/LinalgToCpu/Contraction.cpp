@@ -282,11 +282,13 @@ void ContractionBuilder::buildDepth(ImplicitLocOpBuilder &b, Span depth) {
   // Copies have room for whole panels; what is in place must not be touched behind its end.
   if (rightCopy && outCopy)
     return buildLoop(b, columns.low, columns.high, sizes.lanes, panel);
-  Value rest = b.createOrFold<arith::RemUIOp>(columns.size(b), constantIndex(b, sizes.lanes));
+  // Tiles begin at whole panels, so the end of all of them decides.
+  Value lanes = constantIndex(b, sizes.lanes), rest = b.createOrFold<arith::RemUIOp>(sizeOf(b, dims.n), lanes);
+  if (getConstantIntValue(rest) == 0)
+    return buildLoop(b, columns.low, columns.high, sizes.lanes, panel);
+  rest = b.createOrFold<arith::RemUIOp>(columns.size(b), lanes);
   Value end = b.createOrFold<arith::SubIOp>(columns.high, rest);
   buildLoop(b, columns.low, end, sizes.lanes, panel);
-  if (getConstantIntValue(rest) == 0)
-    return;
   buildLoop(b, end, columns.high, sizes.lanes, [&](ImplicitLocOpBuilder &b, Value first) {
     buildPanel(b, depth, {first, LiveLanes::upTo(b, first, columns.high, sizes.lanes)});
   });

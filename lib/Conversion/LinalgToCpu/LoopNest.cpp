@@ -131,6 +131,9 @@ void LoopNest::buildAlongLanes(ImplicitLocOpBuilder &b, Value low, Value high) {
   int64_t mainLanes = plan.sizes.mainLanes;
   Value size = b.createOrFold<arith::SubIOp>(high, low);
   Value rest = b.createOrFold<arith::RemUIOp>(size, constantIndex(b, mainLanes));
+  // Tiles begin at whole vectors, so the end of all of them decides.
+  if (std::optional<int64_t> known = getConstantIntValue(sizes[*plan.laneDim]); known && *known % mainLanes == 0)
+    rest = constantIndex(b, 0);
   Value end = b.createOrFold<arith::SubIOp>(high, rest);
   buildLoop(b, low, end, mainLanes, [&](ImplicitLocOpBuilder &b, Value index) {
     setLanes(b, index, high, mainLanes, /*isPartial=*/false);

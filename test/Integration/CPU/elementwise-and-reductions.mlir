@@ -25,6 +25,11 @@
 // RUN: attn-run %s --function=embedding --fill=1:range:0:9 --check | FileCheck %s
 // RUN: attn-run %s --function=rotary --check --threads=2 | FileCheck %s
 
+// The same bits for any number of threads.
+// RUN: attn-run %s --function=softmax_rows --shape=0:129x1030 --threads=1 --output=%t.1.npy
+// RUN: attn-run %s --function=softmax_rows --shape=0:129x1030 --threads=2 --output=%t.2.npy
+// RUN: cmp %t.1.npy %t.2.npy
+
 // What stands around attention, elementwise and reductions: sizes off every vector, types, layouts, threads.
 // CHECK: check: PASS
 // CHECK-NOT: FAIL

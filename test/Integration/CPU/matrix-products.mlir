@@ -24,6 +24,11 @@
 // RUN: attn-run %s --function=onto_a_bias --check | FileCheck %s
 // RUN: attn-run %s --function=strided_slices --check | FileCheck %s
 
+// The same bits for any number of threads.
+// RUN: attn-run %s --function=odd --threads=1 --output=%t.1.npy
+// RUN: attn-run %s --function=odd --threads=2 --output=%t.2.npy
+// RUN: cmp %t.1.npy %t.2.npy
+
 // Matrix products: sizes off every block, layouts, types, threads.
 // CHECK: check: PASS
 // CHECK-NOT: FAIL

@@ -32,7 +32,8 @@ using namespace attn;
 static constexpr int64_t kCheapOperations = 2;
 
 static bool hasEffects(linalg::LinalgOp op) {
-  return llvm::any_of(op.getBlock()->without_terminator(), [](Operation &inner) { return !isMemoryEffectFree(&inner); });
+  return llvm::any_of(op.getBlock()->without_terminator(),
+                      [](Operation &inner) { return !isMemoryEffectFree(&inner); });
 }
 
 /// True for operations that take many cycles: functions and divisions.
@@ -63,7 +64,8 @@ static bool isContraction(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2)
     return false;
   return llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return map.getNumResults() < map.getNumDims() && map.getNumResults() >= 2 && map != op.getIndexingMapsArray().back();
+    return map.getNumResults() < map.getNumDims() && map.getNumResults() >= 2 &&
+           map != op.getIndexingMapsArray().back();
   });
 }
 
@@ -108,6 +110,25 @@ static bool shouldGeneralize(linalg::LinalgOp op) {
   });
 }
 
+/// Each op that overwrites a fill gets one of its own. A shared one would be copied for all but the last, which costs
+/// more than to fill again.
+static void splitFills(Operation *root, RewriterBase &rewriter) {
+  SmallVector<linalg::FillOp> fills;
+  root->walk([&](linalg::FillOp fill) { fills.push_back(fill); });
+  for (linalg::FillOp fill : fills) {
+    if (fill->getNumResults() != 1)
+      continue;
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(fill->getUses()))) {
+      auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (!user || !user.isDpsInit(&use))
+        continue;
+      rewriter.setInsertionPoint(user);
+      Operation *own = rewriter.clone(*fill);
+      rewriter.modifyOpInPlace(user, [&] { use.set(own->getResult(0)); });
+    }
+  }
+}
+
 namespace {
 
 struct FuseElementwise : attn::impl::FuseElementwisePassBase<FuseElementwise> {
@@ -137,7 +158,8 @@ struct FuseElementwise : attn::impl::FuseElementwisePassBase<FuseElementwise> {
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    splitFills(getOperation(), rewriter);
   }
 };
 
