@@ -85,6 +85,34 @@ def InsertChecksPass : Pass<"attn-insert-checks"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FuseElementwisePass : Pass<"attn-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise ops into the ops that read them";
+  let description = [{
+    Linalg ops on tensors that compute each element by itself move into the linalg op that reads their result, with
+    upstream's fusion, so that the result needs no memory. It is done where
+    - the reader is the only one, and reads each element once; or
+    - the body is cheap, at most two operations and no function or division, and every reader is a linalg.generic: it is
+      done again in each of them, and for each element of a broadcast.
+
+    Transposes and casts to wider types move into matrix products as well, whose operands may have any layout; other
+    producers do not, since a product reads its operands many times. Bodies with effects (cf.assert) neither move nor
+    take up others. Named ops that may fuse become linalg.generic. Sizes of results are taken from operands. Each op
+    that overwrites a linalg.fill gets one of its own, since a shared one would be copied.
+
+    Precondition: tensors. Before (test/Transforms/attn-fuse-elementwise/doc-example.mlir):
+    ```mlir
+    %scaled = linalg.generic ... ins(%x) { arith.mulf %a, %half } ...
+    %sum = linalg.generic ... ins(%scaled, %y) { arith.addf %a, %b } ...
+    ```
+    After:
+    ```mlir
+    %sum = linalg.generic ... ins(%x, %y) { arith.mulf %a, %half ... arith.addf %m, %b } ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ExportFunctionsPass : Pass<"attn-export-functions", "::mlir::ModuleOp"> {
   let summary = "Give public functions the calling convention of compiled kernels";
   let description = [{

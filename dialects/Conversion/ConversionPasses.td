@@ -123,6 +123,38 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def ConvertLinalgToCpuPass : Pass<"convert-linalg-to-cpu", "::mlir::func::FuncOp"> {
+  let summary = "Lower linalg around attention to vector code";
+  let description = [{
+    Every linalg op on memrefs becomes an scf.forall over items of enough work, or plain loops where the types tell that
+    one item has it all:
+    - matrix products of floats (any layout, any number of dimensions, casts to a wider type in the body) become register
+      blocks of vector.fma with a broadcast left element. The right operand is copied, panel by panel, once for an item;
+      few rows read it in place. Sums are f32 (f64 for f64), in the order of k, and are rounded once;
+    - all else becomes loops with lanes along the dimension in which most operands are contiguous, reductions with a sum a
+      lane and four vectors side by side. What is left behind the last whole vector is done under a mask. Sums of 16-bit
+      floats are f32. Bodies that lanes cannot run (integer division, regions) run element by element.
+
+    Items depend on sizes alone, and so does the order of every sum: the same bits for any number of threads. Remarks say
+    how a product is blocked. Precondition: bufferized. Skipped: ops whose body has effects, such as cf.assert.
+    Before (test/Conversion/LinalgToCpu/doc-example.mlir): `linalg.matmul` of 512 x 768 x 768. After, innermost:
+    ```mlir
+    scf.for %k = %k0 to %k1 step %c1 iter_args(%s0 = ..., %s5 = ...) -> (vector<16xf32>, ...) {
+      %right = vector.load %panels[%panel, %inDepth, %c0] : memref<16x256x16xf32>, vector<16xf32>
+      %left = memref.load %a[%row, %k] : memref<512x768xf32>
+      %wide = vector.broadcast %left : f32 to vector<16xf32>
+      %t0 = vector.fma %wide, %right, %s0 : vector<16xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"host\"",
+           "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
+  ];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ConvertFlashToLLVMPass : Pass<"convert-flash-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert the target level to the LLVM dialect";
   let description = [{

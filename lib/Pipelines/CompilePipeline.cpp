@@ -50,6 +50,8 @@ static void addGraphPasses(OpPassManager &pm) {
   functions.addPass(createInsertChecksPass());
   functions.addPass(createConvertAttnToLinalgPass());
   cleanUp(functions);
+  // Memory that is not written need not be read: around the attention, everything is bound by it.
+  functions.addPass(createFuseElementwisePass());
 }
 
 static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
@@ -75,7 +77,8 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
 
 static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  // Plain loops around the attention, vector code inside it.
+  // Vector code around the attention and inside it; plain loops for what may stop in the middle (cf.assert).
+  functions.addPass(createConvertLinalgToCpuPass({options.target}));
   functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertFlashToCpuPass({options.blockRows, options.skipTiles, options.target}));
   // Constants must be known before outlining, which captures all else.

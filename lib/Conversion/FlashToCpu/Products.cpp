@@ -27,47 +27,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::flash;
 
-/// Calls `block(b, indices)` for blocks of `count` indices from `low` to `high`, which is no less. What is left over is
-/// one smaller block where the bounds are static. Elsewhere it is the largest that may be left, and repeats the last
-/// index: the same work again, to the same result.
-static void buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t count,
-                        llvm::function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value>)> block) {
-  auto indicesFrom = [](ImplicitLocOpBuilder &b, Value first, int64_t count) {
-    SmallVector<Value> indices;
-    for (int64_t k = 0; k < count; ++k)
-      indices.push_back(plus(b, first, constantIndex(b, k)));
-    return indices;
-  };
-  auto whole = [&](Value end) {
-    buildLoop(b, low, end, count,
-              [&](ImplicitLocOpBuilder &b, Value first) { block(b, indicesFrom(b, first, count)); });
-  };
-  std::optional<int64_t> from = getConstantIntValue(low), to = getConstantIntValue(high);
-  if (from && to) {
-    int64_t rest = std::max<int64_t>(*to - *from, 0) % count;
-    if (*to - *from >= count)
-      whole(constantIndex(b, *to - rest));
-    if (rest)
-      block(b, indicesFrom(b, constantIndex(b, *to - rest), rest));
-    return;
-  }
-  Value size = arith::SubIOp::create(b, high, low);
-  Value end = plus(b, low, arith::SubIOp::create(b, size, arith::RemUIOp::create(b, size, constantIndex(b, count))));
-  whole(end);
-  if (count == 1)
-    return;
-  Value hasRest = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, end, high);
-  scf::IfOp::create(b, hasRest, [&](OpBuilder &nested, Location loc) {
-    ImplicitLocOpBuilder b(loc, nested);
-    Value last = arith::SubIOp::create(b, high, constantIndex(b, 1));
-    SmallVector<Value> indices = indicesFrom(b, end, count - 1);
-    for (Value &index : indices)
-      index = arith::MinSIOp::create(b, index, last);
-    block(b, indices);
-    scf::YieldOp::create(b);
-  });
-}
-
 namespace {
 
 struct Scores : OpConversionPattern<ScoresOp> {

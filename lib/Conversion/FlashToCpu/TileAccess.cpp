@@ -34,8 +34,7 @@ void attn::storeLanes(ImplicitLocOpBuilder &b, Value lanes, Value tile, Value co
   vector::StoreOp::create(b, lanes, tile, laneIndices(b, tile, column, lane));
 }
 
-/// An element, or a vector of them, as `element`: a float in another precision, or i1 as 0 or 1.
-static Value convertElement(ImplicitLocOpBuilder &b, Value value, Type element) {
+Value attn::convertElement(ImplicitLocOpBuilder &b, Value value, Type element) {
   Type from = getElementTypeOrSelf(value), to = element;
   if (from == element)
     return value;

@@ -12,6 +12,9 @@
 
 namespace attn {
 
+/// An element, or a vector of them, as `element`: a float in another precision, or i1 as 0 or 1.
+mlir::Value convertElement(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Type element);
+
 /// The type of a tile whose chunks have `lanes` rows.
 mlir::MemRefType tileType(int64_t rows, int64_t columns, int64_t lanes, mlir::Type element);
 

@@ -20,6 +20,9 @@ void expandNamed(AttentionOp op);
 void expandNamed(MaskOp op);
 void expandNamed(ClassifyTilesOp op);
 
+/// True if the linalg op that computes `operand` should move into the linalg op that reads it (attn-fuse-elementwise).
+bool isFusionProfitable(mlir::OpOperand *operand);
+
 #define GEN_PASS_REGISTRATION
 #include "Attn/AttnPasses.h.inc"
 

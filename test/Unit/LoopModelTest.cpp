@@ -1,0 +1,85 @@
+//===- LoopModelTest.cpp - block sizes of the linalg around attention ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "attn/Target/LoopModel.h"
+
+#include "gtest/gtest.h"
+
+using namespace attn;
+
+namespace {
+
+TargetDescription makeTarget(unsigned bits, unsigned registers, bool hasFma) {
+  TargetDescription target;
+  target.vectorBits = bits;
+  target.vectorRegisters = registers;
+  target.hasFma = hasFma;
+  return target;
+}
+
+const TargetDescription avx2 = makeTarget(256, 16, true), avx512 = makeTarget(512, 32, true),
+                        sse2 = makeTarget(128, 16, false);
+
+TEST(Contraction, BlocksFitTheRegisters) {
+  for (const TargetDescription &target : {avx2, avx512, sse2})
+    for (unsigned bits : {32u, 64u})
+      for (int64_t m : {-1, 0, 1, 2, 3, 5, 7, 12, 13, 512}) {
+        ContractionSizes sizes = chooseContraction(target, {m, 768, 768, 1, bits, true});
+        int64_t vectors = sizes.lanes * bits / target.vectorBits;
+        EXPECT_EQ(sizes.lanes * bits % target.vectorBits, 0u);
+        EXPECT_LE(sizes.blockRows * vectors + 1, target.vectorRegisters) << target.vectorBits << " m " << m;
+        EXPECT_EQ(sizes.tileColumns % sizes.lanes, 0) << m;
+        EXPECT_TRUE(sizes.tileRows % sizes.blockRows == 0 || sizes.tileRows == m) << m;
+      }
+}
+
+TEST(Contraction, ManyRowsCopyTheRightOperand) {
+  ContractionSizes sizes = chooseContraction(avx2, {512, 768, 768});
+  EXPECT_EQ(sizes.blockRows, 6);
+  EXPECT_EQ(sizes.lanes, 16);
+  EXPECT_TRUE(sizes.packsRight);
+  EXPECT_TRUE(sizes.isParallel);
+  // A panel is half of the first-level cache, the copied part is within the second.
+  EXPECT_EQ(sizes.depth * sizes.lanes * 4, avx2.l1Bytes / 2);
+  EXPECT_LE(sizes.depth * sizes.tileColumns * 4, avx2.l2Bytes / 2);
+  EXPECT_EQ(chooseContraction(avx512, {512, 768, 768}).lanes, 64);
+  EXPECT_EQ(chooseContraction(sse2, {512, 768, 768}).blockRows, 4);
+}
+
+TEST(Contraction, FewRowsReadInPlaceAndWide) {
+  ContractionSizes one = chooseContraction(avx2, {1, 4096, 4096});
+  EXPECT_FALSE(one.packsRight);
+  EXPECT_EQ(one.blockRows, 1);
+  EXPECT_EQ(one.lanes, 64);
+  EXPECT_EQ(one.depth, 0);
+  EXPECT_FALSE(chooseContraction(avx2, {12, 4096, 4096}).packsRight);
+  EXPECT_TRUE(chooseContraction(avx2, {13, 4096, 4096}).packsRight);
+  // Rows of the right operand along k must be turned, which pays from four rows on.
+  EXPECT_FALSE(chooseContraction(avx2, {3, 4096, 4096, 1, 32, false}).packsRight);
+  EXPECT_TRUE(chooseContraction(avx2, {4, 4096, 4096, 1, 32, false}).packsRight);
+  // Narrow results have no use for wide blocks.
+  EXPECT_EQ(chooseContraction(avx2, {1, 8, 4096}).lanes, 8);
+}
+
+TEST(Contraction, SmallOnesStayOnTheCaller) {
+  EXPECT_FALSE(chooseContraction(avx2, {8, 8, 8}).isParallel);
+  EXPECT_TRUE(chooseContraction(avx2, {8, 8, 8, 4096}).isParallel);
+  EXPECT_TRUE(chooseContraction(avx2, {-1, 8, 8}).isParallel);
+  EXPECT_FALSE(chooseContraction(avx2, {0, 4096, 4096}).isParallel);
+}
+
+TEST(Loop, LightBodiesTakeFourVectors) {
+  EXPECT_EQ(chooseLoop(avx2, {32, 1, 0, false}).lanes, 8);
+  EXPECT_EQ(chooseLoop(avx2, {32, 1, 0, false}).mainLanes, 32);
+  EXPECT_EQ(chooseLoop(avx2, {32, 8, 1, false}).mainLanes, 8);
+  EXPECT_EQ(chooseLoop(avx2, {32, 8, 0, true}).mainLanes, 16);
+  EXPECT_EQ(chooseLoop(avx512, {64, 1, 0, false}).lanes, 8);
+  EXPECT_EQ(chooseLoop(sse2, {16, 1, 0, false}).lanes, 8);
+}
+
+TEST(Loop, FunctionsAreMoreWork) {
+  EXPECT_GT(chooseLoop(avx2, {32, 1, 2, false}).elementWork, 4 * chooseLoop(avx2, {32, 1, 0, false}).elementWork);
+  EXPECT_GE(chooseLoop(avx2, {8, 0, 0, false}).elementWork, 1);
+}
+
+} // namespace
