@@ -38,6 +38,9 @@ static void cleanUp(OpPassManager &functions) {
 }
 
 static void addGraphPasses(OpPassManager &pm) {
+  // What exporters write becomes what the compiler knows, or is refused by name.
+  pm.addPass(createRaisePass());
+  pm.addPass(createVerifyGraphPass());
   // Helpers go into their callers, so that fusion and bufferization see the whole graph. Nothing is simplified on the
   // way: cleanUp below does that once.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
