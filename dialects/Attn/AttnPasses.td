@@ -16,6 +16,9 @@ def RaisePass : Pass<"attn-raise", "::mlir::ModuleOp"> {
     * `torch.aten.scaled_dot_product_attention` becomes `attn.attention` between builtin.unrealized_conversion_cast
       where dropout is 0 and is_causal and scale are constants; the rest of a module of the torch dialect stays.
     * `tm_tensor.scan` and `iree_linalg_ext.scan` become loops over tensors.
+    * What exporters leave undefined gets one of its meanings: a reduction of linalg.generic that starts from an empty
+      tensor starts from its neutral element (a remark says so), and an unranked result that is a cast gets the ranked
+      type, in functions that nothing calls.
 
     Precondition: verified ops; dialects that are not registered are allowed. Postcondition: no op of tosa, and none of
     the others above but SDPA ops, for each of which a missed remark (category attn) says why. A malformed attention or
@@ -43,8 +46,9 @@ def RaisePass : Pass<"attn-raise", "::mlir::ModuleOp"> {
 def VerifyGraphPass : Pass<"attn-verify-graph"> {
   let summary = "Check that the compiler knows every operation";
   let description = [{
-    The postcondition of the front end: an operation that no dialect here registers is an error that names it, the first
-    one alone. Such operations parse, since exporters write them and attn-raise replaces some.
+    The postcondition of the front end: an operation that no dialect here registers is an error that names it, and so is
+    a constant whose data the module lacks (printed with elided resources). Only the first one is reported. Unregistered
+    operations parse, since exporters write them and attn-raise replaces some.
     Example: test/Transforms/attn-verify-graph/doc-example.mlir.
   }];
 }

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace attn {
@@ -68,11 +69,16 @@ struct Raise : attn::impl::RaisePassBase<Raise> {
     SmallVector<std::pair<Operation *, RaiseFunction>> foreign;
     bool hasTosa = false;
     getOperation().walk([&](Operation *op) {
-      if (op->isRegistered())
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        initializeReductions(generic);
+      else if (op->isRegistered())
         hasTosa |= isa<tosa::TosaDialect>(op->getDialect());
       else if (RaiseFunction raise = findRaise(op))
         foreign.push_back({op, raise});
     });
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+        rankResults(function);
     bool isRaised = true;
     for (auto [op, raise] : foreign)
       isRaised &= succeeded(raise(op));
@@ -81,15 +87,26 @@ struct Raise : attn::impl::RaisePassBase<Raise> {
   }
 };
 
+} // namespace
+
+/// Error for what no later pass could do anything with.
+static LogicalResult verifyKnown(Operation *op) {
+  if (!op->isRegistered())
+    return op->emitError("the compiler knows no lowering of '")
+           << op->getName() << "'; expected ops of attn, linalg, tensor, arith, math, scf, cf, func or tosa";
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto resource = constant ? dyn_cast<DenseResourceElementsAttr>(constant.getValue()) : DenseResourceElementsAttr();
+  if (resource && !resource.getRawHandle().getBlob())
+    return op->emitError("expects the module to hold the data of resource '")
+           << resource.getRawHandle().getKey() << "', but it was left out when the module was printed";
+  return success();
+}
+
+namespace {
+
 struct VerifyGraph : attn::impl::VerifyGraphPassBase<VerifyGraph> {
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([](Operation *op) {
-      if (op->isRegistered())
-        return WalkResult::advance();
-      op->emitError("the compiler knows no lowering of '")
-          << op->getName() << "'; expected ops of attn, linalg, tensor, arith, math, scf, cf, func or tosa";
-      return WalkResult::interrupt();
-    });
+    WalkResult result = getOperation()->walk([](Operation *op) { return WalkResult(verifyKnown(op)); });
     if (result.wasInterrupted())
       signalPassFailure();
   }

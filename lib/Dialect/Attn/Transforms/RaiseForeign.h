@@ -1,14 +1,16 @@
 //===- RaiseForeign.h - pieces of attn-raise ------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Operations of dialects that MLIR does not ship arrive in generic form; they are known by name and operands alone.
-// Each function below replaces one such op, or reports why it cannot and leaves the op as it was.
+// Operations of dialects that MLIR does not ship arrive in generic form; they are known by name and operands alone. A
+// function below that takes such an op replaces it, or reports why it cannot and leaves it as it was.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISEFOREIGN_H
 #define ATTN_LIB_DIALECT_ATTN_TRANSFORMS_RAISEFOREIGN_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -60,6 +62,13 @@ void raiseTorchAttention(mlir::Operation *op);
 
 /// `tm_tensor.scan` and `iree_linalg_ext.scan`: error where the form is not understood.
 mlir::LogicalResult raiseScan(mlir::Operation *op);
+
+/// An output that a reduction combines with its elements and that is an empty tensor starts from the neutral element
+/// instead: what exporters that forget it mean, and one of the undefined values.
+void initializeReductions(mlir::linalg::GenericOp op);
+
+/// Results of unranked type that are casts of ranked tensors get the ranked type. Nothing may call the function.
+void rankResults(mlir::func::FuncOp function);
 
 /// What upstream's conversions of tosa lack.
 void raiseTosaScatter(mlir::tosa::ScatterOp op);
