@@ -102,7 +102,7 @@ static Value createOut(ImplicitLocOpBuilder &builder, RankedTensorType type, Val
 
 void attn::raiseTorchAttention(Operation *op) {
   if (std::string obstacle = findObstacle(op); !obstacle.empty()) {
-    remark::missed(op->getLoc(), remark::RemarkOpts::name("attn-raise").category("attn")) << "not raised: " << obstacle;
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("attn-raise").category("attn")) << "not raised: " + obstacle;
     return;
   }
   ImplicitLocOpBuilder builder(op->getLoc(), op);
