@@ -5,6 +5,54 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RaisePass : Pass<"attn-raise", "::mlir::ModuleOp"> {
+  let summary = "Turn what exporters write into attn, linalg, tensor, arith and math";
+  let description = [{
+    * `tosa` goes through upstream's conversions, with shapes inferred first; `tosa.scatter`, which these lack, becomes
+      a loop over slices.
+    * `tm_tensor.attention` (torch-mlir) and `iree_linalg_ext.attention`, in generic form and unregistered, become
+      `attn.attention`: an i1 mask `boolean`, a float one `additive` (a region where its map or IREE's score function
+      asks for one); no `scale` means 1/sqrt(headDim). A batch dimension that holds batch and heads is called heads.
+    * `torch.aten.scaled_dot_product_attention` becomes `attn.attention` between builtin.unrealized_conversion_cast
+      where dropout is 0 and is_causal and scale are constants; the rest of a module of the torch dialect stays.
+    * `tm_tensor.scan` and `iree_linalg_ext.scan` become loops over tensors.
+    * What exporters leave undefined gets one of its meanings: a reduction of linalg.generic that starts from an empty
+      tensor starts from its neutral element (a remark says so), and an unranked result that is a cast gets the ranked
+      type, in functions that nothing calls.
+
+    Precondition: verified ops; dialects that are not registered are allowed. Postcondition: no op of tosa, and none of
+    the others above but SDPA ops, for each of which a missed remark (category attn) says why. A malformed attention or
+    scan, and an op of tosa without a conversion, is an error. Other operations are left alone; a module without any of
+    these costs one walk.
+
+    Before (test/Transforms/attn-raise/doc-example.mlir):
+    ```mlir
+    %r = "tm_tensor.attention"(%q, %k, %v, %m, %o) <{operandSegmentSizes = array<i32: 4, 1>, scale = 0.5 : f64}>
+        : (tensor<6x7x4xf32>, tensor<6x9x4xf32>, tensor<6x9x5xf32>, tensor<6x7x9xi1>, tensor<6x7x5xf32>)
+        -> tensor<6x7x5xf32>
+    ```
+    After:
+    ```mlir
+    %r = attn.attention %q, %k, %v scale(%half)
+        layout(query(h, i, d), key(h, j, d), value(h, j, e), out(h, i, e)) masks(boolean(%m : tensor<6x7x9xi1>))
+        : tensor<6x7x4xf32>, tensor<6x9x4xf32>, tensor<6x9x5xf32> outs(%o : tensor<6x7x5xf32>) -> tensor<6x7x5xf32>
+    ```
+  }];
+  let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::index::IndexDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def VerifyGraphPass : Pass<"attn-verify-graph"> {
+  let summary = "Check that the compiler knows every operation";
+  let description = [{
+    The postcondition of the front end: an operation that no dialect here registers is an error that names it, and so is
+    a constant whose data the module lacks (printed with elided resources). Only the first one is reported. Unregistered
+    operations parse, since exporters write them and attn-raise replaces some.
+    Example: test/Transforms/attn-verify-graph/doc-example.mlir.
+  }];
+}
+
 def ExpandNamedPass : Pass<"attn-expand-named"> {
   let summary = "Expand named masks and score functions into regions";
   let description = [{

@@ -46,6 +46,7 @@ static CodeOptions convert(const CompileOptions &options, const Target &target) 
   result.pipeline.blockRows = options.blockRows();
   result.pipeline.skipTiles = options.skipTiles();
   result.pipeline.countKvTiles = options.countKvTiles();
+  result.pipeline.fuse = options.fuse();
   result.optimize = options.optimize();
   return result;
 }

@@ -5,7 +5,9 @@
 #include "ModuleImpl.h"
 #include "Registry.h"
 
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -95,6 +97,8 @@ Status attn::checkSupported(const FunctionSignature &signature) {
 Module::Impl::Impl() : context(compilerDialects(), mlir::MLIRContext::Threading::DISABLED) {
   // Messages name a place; the operation there, regions and all, would bury them.
   context.printOpOnDiagnostic(false);
+  // Exporters write operations of their own. Some are raised; compiling names the others.
+  context.allowUnregisteredDialects();
 }
 
 Result<const FunctionSignature *> Module::Impl::find(std::string_view name) const {
@@ -127,6 +131,11 @@ static Result<std::shared_ptr<Module::Impl>> parseBuffer(std::unique_ptr<llvm::M
   impl->module = mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&impl->context));
   if (!impl->module)
     return diagnostics.takeError(ErrorCode::Parse, "the text is not an MLIR module");
+  // Here and not in each compilation, so that the reference, the sizes of results and the count of work see it, too.
+  mlir::PassManager passes(&impl->context);
+  passes.addPass(createRaisePass());
+  if (mlir::failed(passes.run(*impl->module)))
+    return diagnostics.takeError(ErrorCode::Unsupported, "attn-raise failed without a message");
   for (auto function : impl->module->getOps<mlir::func::FuncOp>())
     if (function.isPublic() && !function.isExternal())
       impl->functions.push_back(convertFunction(function));

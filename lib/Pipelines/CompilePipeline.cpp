@@ -37,13 +37,18 @@ static void cleanUp(OpPassManager &functions) {
   functions.addPass(createCSEPass());
 }
 
-static void addGraphPasses(OpPassManager &pm) {
+static void addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // What exporters write becomes what the compiler knows, or is refused by name.
+  pm.addPass(createRaisePass());
+  pm.addPass(createVerifyGraphPass());
   // Helpers go into their callers, so that fusion and bufferization see the whole graph. Nothing is simplified on the
   // way: cleanUp below does that once.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
   // One mechanism for masks and scores, and linalg for what has no fused form, arith and math on tensors included.
   OpPassManager &functions = pm.nest<func::FuncOp>();
+  if (options.fuse)
+    functions.addPass(createFusePass());
   functions.addPass(createExpandNamedPass());
   functions.addPass(createConvertElementwiseToLinalgPass());
   // The unfused ops bring checks of their own.
@@ -107,7 +112,7 @@ static void addMachinePasses(OpPassManager &pm) {
 }
 
 void attn::buildCompilePipeline(OpPassManager &pm, const PipelineOptions &options) {
-  addGraphPasses(pm);
+  addGraphPasses(pm, options);
   if (options.to >= Level::Tiled)
     addTiledPasses(pm, options);
   if (options.to >= Level::Target)
@@ -148,6 +153,7 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
                          llvm::cl::init(true)};
   Option<bool> countKvTiles{*this, "count-kv-tiles", llvm::cl::desc("count the computed kv tiles in the call's report"),
                             llvm::cl::init(false)};
+  Option<bool> fuse{*this, "fuse", llvm::cl::desc("turn unfused attention into attn.attention"), llvm::cl::init(true)};
 };
 
 } // namespace
@@ -157,6 +163,6 @@ void attn::registerPipelines() {
       "attn-compile", "Compile a graph down to a level of IR",
       [](OpPassManager &pm, const CommandLineOptions &options) {
         buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.segmentKeys,
-                                  options.blockRows, options.skipTiles, options.countKvTiles});
+                                  options.blockRows, options.skipTiles, options.countKvTiles, options.fuse});
       });
 }

@@ -26,6 +26,7 @@
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/RuntimeOpVerification.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
@@ -36,7 +37,7 @@ void attn::registerPipelineDialects(DialectRegistry &registry) {
   registry.insert<AttnDialect, flash::FlashDialect, affine::AffineDialect, arith::ArithDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect, index::IndexDialect,
                   linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+                  tensor::TensorDialect, tosa::TosaDialect, ub::UBDialect, vector::VectorDialect>();
   // Bufferization, the elimination of empty tensors, and sizes of results.
   attn::registerBufferizableOpInterfaceModels(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);

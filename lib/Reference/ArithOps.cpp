@@ -213,14 +213,15 @@ static Step bitcast(const Places &p) {
   };
 }
 
-/// Truncates towards zero; NaN and values that the integer type does not hold are undefined.
+/// Truncates towards zero. NaN and values that the integer type does not hold give poison, which graphs compute and
+/// then select away (a logarithm of 0 in T5's position buckets); the smallest integer stands for it.
 static Step realToInteger(const Places &p, bool isSigned) {
-  return [op = p.op, a = p.in[0], d = p.out[0], type = p.outType(), isSigned](Frame &frame) {
+  return [a = p.in[0], d = p.out[0], type = p.outType(), isSigned](Frame &frame) {
     double x = std::trunc(frame.scalars[a].real);
     int bits = Width(type).bits;
     double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0, end = std::ldexp(1.0, isSigned ? bits - 1 : bits);
     if (!(x >= low && x < end))
-      return frame.fail(op, "converts " + Twine(std::to_string(x)) + ", which its result type does not hold");
+      x = low;
     int64_t value = x < 0x1p63 ? static_cast<int64_t>(x) : static_cast<int64_t>(static_cast<uint64_t>(x));
     frame.scalars[d].integer = wrapToType(type, value);
     return true;

@@ -75,6 +75,7 @@ Step compileMath(mlir::Operation &op, llvm::ArrayRef<unsigned> in, llvm::ArrayRe
 mlir::FailureOr<Step> compileConstant(Compiler &compiler, mlir::Operation &op);
 mlir::FailureOr<Step> compileControlFlow(Compiler &compiler, mlir::Operation &op);
 mlir::FailureOr<Step> compileTensor(Compiler &compiler, mlir::Operation &op);
+/// linalg, and the affine maps of sizes.
 mlir::FailureOr<Step> compileLinalg(Compiler &compiler, mlir::Operation &op);
 mlir::FailureOr<Step> compileAttention(Compiler &compiler, mlir::Operation &op);
 /// attn.matmul, attn.mask, attn.softmax.

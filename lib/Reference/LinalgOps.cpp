@@ -1,4 +1,4 @@
-//===- LinalgOps.cpp - the linalg dialect --------------------------------------===//
+//===- LinalgOps.cpp - the linalg and affine dialects --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every linalg op with a region, named or generic, is evaluated in one way: the body at each point of the iteration
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compiler.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -77,15 +78,18 @@ struct Loops {
 //===----------------------------------------------------------------------===//
 
 /// Value of an expression; nullopt for a division by zero or less.
-static std::optional<int64_t> evaluate(AffineExpr expr, ArrayRef<int64_t> index) {
+static std::optional<int64_t> evaluate(AffineExpr expr, ArrayRef<int64_t> index, ArrayRef<int64_t> symbols = {}) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue();
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return index[dim.getPosition()];
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()];
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)
     return std::nullopt;
-  std::optional<int64_t> lhs = evaluate(binary.getLHS(), index), rhs = evaluate(binary.getRHS(), index);
+  std::optional<int64_t> lhs = evaluate(binary.getLHS(), index, symbols),
+                         rhs = evaluate(binary.getRHS(), index, symbols);
   if (!lhs || !rhs)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Add)
@@ -124,6 +128,26 @@ static MapResult analyze(AffineExpr expr, unsigned numLoops) {
     index[loop] = 0;
   }
   return result;
+}
+
+/// affine.apply, affine.min and affine.max: one of the map's results, the smallest or the largest of them.
+static Step compileAffine(Compiler &compiler, Operation *op, AffineMap map, bool isMax) {
+  return
+      [op, map, isMax, in = compiler.scalars(op->getOperands()), d = compiler.scalar(op->getResult(0))](Frame &frame) {
+        SmallVector<int64_t> values, results;
+        for (unsigned slot : in)
+          values.push_back(frame.scalars[slot].integer);
+        ArrayRef<int64_t> all(values);
+        for (AffineExpr expr : map.getResults()) {
+          std::optional<int64_t> result =
+              evaluate(expr, all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
+          if (!result)
+            return frame.fail(op, "divides by zero or less");
+          results.push_back(*result);
+        }
+        frame.scalars[d].integer = isMax ? *llvm::max_element(results) : *llvm::min_element(results);
+        return true;
+      };
 }
 
 //===----------------------------------------------------------------------===//
@@ -381,6 +405,9 @@ static FailureOr<Step> compileSoftmax(Compiler &compiler, linalg::SoftmaxOp op) 
 
 FailureOr<Step> attn::reference::compileLinalg(Compiler &compiler, Operation &op) {
   return llvm::TypeSwitch<Operation *, FailureOr<Step>>(&op)
+      .Case<affine::AffineApplyOp, affine::AffineMinOp>(
+          [&](auto affine) { return compileAffine(compiler, &op, affine.getMap(), /*isMax=*/false); })
+      .Case([&](affine::AffineMaxOp max) { return compileAffine(compiler, &op, max.getMap(), /*isMax=*/true); })
       .Case([&](linalg::IndexOp index) -> FailureOr<Step> {
         return Step([a = compiler.loopIndices[index.getDim()], d = compiler.scalar(index.getResult())](Frame &frame) {
           frame.scalars[d] = frame.scalars[a];

@@ -59,6 +59,8 @@ struct CommandLine {
                                cl::cat(category)};
   cl::opt<int64_t> blockRows{"block-rows", cl::desc("keys of a register block (0: the cost model chooses)"),
                              cl::cat(category)};
+  cl::opt<bool> fuse{"fuse", cl::desc("turn unfused attention into the fused kernel (default: on)"), cl::init(true),
+                     cl::cat(category)};
   cl::opt<bool> optimize{"optimize", cl::desc("LLVM's optimisation (default: on)"), cl::init(true), cl::cat(category)};
   cl::opt<std::string> emit{"emit",
                             cl::desc("print this stage and do not run: graph, tiled, target, llvm-dialect, llvm, asm"),
@@ -153,6 +155,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.data.seed = line.seed;
   settings.target = Target::cpu(line.target);
   settings.compile.tileQ(line.tileQ).tileKv(line.tileKv).segmentKeys(line.segmentKeys).blockRows(line.blockRows);
+  settings.compile.fuse(line.fuse);
   settings.compile.optimize(line.optimize);
   settings.threads = line.threads;
   settings.remarks = line.remarks;

@@ -92,6 +92,9 @@ public:
   CompileOptions &skipTiles(bool on) { return skipEmptyTiles = on, *this; }
   /// Count the kv tiles that a run computes (RunReport::kvTiles); off unless turned on.
   CompileOptions &countKvTiles(bool on) { return countTiles = on, *this; }
+  /// Turn attention that is written out, as matrix products around a softmax, into the fused kernel; on unless turned
+  /// off.
+  CompileOptions &fuse(bool on) { return fuseAttention = on, *this; }
   /// LLVM's optimisation of the generated code; on unless turned off. Off is for debugging: slower code, the same bits
   /// are not promised.
   CompileOptions &optimize(bool on) { return llvmPasses = on, *this; }
@@ -112,13 +115,14 @@ public:
   int64_t blockRows() const { return registerRows; }
   bool skipTiles() const { return skipEmptyTiles; }
   bool countKvTiles() const { return countTiles; }
+  bool fuse() const { return fuseAttention; }
   bool optimize() const { return llvmPasses; }
   const std::function<void(Stage, const std::string &)> &dump() const { return dumpHook; }
   const std::function<void(const Diagnostic &)> &onDiagnostic() const { return diagnosticHandler; }
 
 private:
   int64_t queryRows = 0, kvTile = 0, kvSegment = 0, registerRows = 0;
-  bool llvmPasses = true, skipEmptyTiles = true, countTiles = false;
+  bool llvmPasses = true, skipEmptyTiles = true, countTiles = false, fuseAttention = true;
   std::function<void(Stage, const std::string &)> dumpHook;
   std::function<void(const Diagnostic &)> diagnosticHandler;
 };

@@ -27,12 +27,14 @@ struct PipelineOptions {
   /// Skip the kv tiles that a mask empties; count the computed ones in the call's report.
   bool skipTiles = true;
   bool countKvTiles = false;
+  /// Turn unfused attention into attn.attention (attn-fuse).
+  bool fuse = true;
 };
 
 /// Adds what takes a module from the graph level to `options.to`. pm is one for modules.
 void buildCompilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// Makes `--attn-compile="to=... target=... tile-q= tile-kv= segment-keys= block-rows= skip-tiles= count-kv-tiles="`
+/// Makes `--attn-compile="to=... target=... tile-q= tile-kv= segment-keys= block-rows= skip-tiles= count-kv-tiles= fuse="`
 /// known to the command line.
 void registerPipelines();
 

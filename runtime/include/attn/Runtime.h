@@ -168,6 +168,11 @@ ATTN_RT_NORETURN void attn_rt_fail(const char *message, int64_t a, int64_t b);
 /// one.
 void attn_rt_count_kv_tiles(int64_t count);
 
+/// The bf16 nearest to value, ties to even, in the low 16 bits of the result,
+/// the others 0: where a bf16 is returned on x86-64 and AArch64. LLVM calls it
+/// __truncsfbf2 where a bf16 scalar lives across branches; few libgcc have it.
+float attn_rt_truncate_bf16(float value);
+
 /// What MLIR's memref.alloc and memref.dealloc call (generic functions). Never
 /// NULL, aligned to at least 64; ends the call if there is no memory.
 void *_mlir_memref_to_llvm_alloc(uint64_t size);

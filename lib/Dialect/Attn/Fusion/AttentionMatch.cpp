@@ -27,7 +27,7 @@ namespace {
 
 class Matcher {
 public:
-  Matcher(Elements &elements, linalg::LinalgOp root, const SoftmaxOptions &options, Miss &miss)
+  Matcher(Elements &elements, Operation *root, const SoftmaxOptions &options, Miss &miss)
       : elements(elements), expressions(elements.expressions), options(options), miss(miss) {
     match.root = root;
   }
@@ -74,12 +74,10 @@ private:
 
 /// Finds weights and values among the factors of the root.
 LogicalResult Matcher::matchProduct() {
-  SmallVector<ExprRef> loops = elements.makeLoops(match.root);
-  for (AffineExpr expr : match.root.getMatchingIndexingMap(match.root.getDpsInitOperand(0)).getResults()) {
-    outIndices.push_back(elements.evaluate(expr, loops));
-    if (!outIndices.back())
-      return failure();
-  }
+  auto indices = elements.makeResultIndices(match.root);
+  if (!indices)
+    return failure();
+  outIndices = *indices;
   ExprRef leaf = expressions.element(match.root->getResult(0), outIndices);
   auto holdsSoftmax = [&](ExprRef e) {
     if (!e->is(Expr::Kind::Element))
@@ -362,7 +360,7 @@ FailureOr<AttentionMatch> Matcher::run(FindWeights findWeights) {
   return match;
 }
 
-FailureOr<AttentionMatch> fusion::matchAttention(Elements &elements, linalg::LinalgOp root,
+FailureOr<AttentionMatch> fusion::matchAttention(Elements &elements, Operation *root,
                                                  const SoftmaxOptions &options, FindWeights findWeights, Miss &miss) {
   return Matcher(elements, root, options, miss).run(findWeights);
 }

@@ -18,7 +18,7 @@ struct Roles {
 /// An attention, found; nothing of the graph is changed by it.
 struct AttentionMatch {
   /// The product with the values, and its result's dimensions.
-  mlir::linalg::LinalgOp root;
+  mlir::Operation *root = nullptr;
   llvm::SmallVector<Axis> outAxes;
   mlir::Operation *scoresOp = nullptr;
   Softmax softmax;
@@ -45,8 +45,8 @@ using FindWeights = llvm::function_ref<std::optional<Operand>(ExprRef weights)>;
 
 /// Matches the contraction `root` as the product of weights and values. Fails without a reason where it reads nothing
 /// like a softmax.
-mlir::FailureOr<AttentionMatch> matchAttention(Elements &elements, mlir::linalg::LinalgOp root,
-                                               const SoftmaxOptions &options, FindWeights findWeights, Miss &miss);
+mlir::FailureOr<AttentionMatch> matchAttention(Elements &elements, mlir::Operation *root, SoftmaxOptions &options,
+                                               FindWeights findWeights, Miss &miss);
 
 } // namespace attn::fusion
 

@@ -199,6 +199,21 @@ ExprRef Elements::readLinalg(linalg::LinalgOp op, unsigned result, ArrayRef<Expr
   return body.isPure() ? body.read(op.getBlock()->getTerminator()->getOperand(result)) : nullptr;
 }
 
+ExprRef Elements::readMask(MaskOp op, ArrayRef<ExprRef> indices, Reader reader) {
+  ExprRef score = reader(op.getInput(), indices);
+  if (op.getMaskRegion().empty() || op.getMasks() || !score)
+    return op.getMasks() ? nullptr : score;
+  Block &block = op.getMaskRegion().front();
+  auto readArgument = [&](BlockArgument argument) { return indices[argument.getArgNumber()]; };
+  BodyReader body(*this, block, readArgument, {}, reader);
+  ExprRef keep = body.isPure() ? body.read(block.getTerminator()->getOperand(0)) : nullptr;
+  if (!keep)
+    return nullptr;
+  auto type = cast<FloatType>(score->type);
+  auto dropped = FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true));
+  return expressions.select(keep, score, expressions.constant(dropped));
+}
+
 SmallVector<ExprRef> Elements::makeLoops(linalg::LinalgOp op) {
   SmallVector<ExprRef> loops;
   for (auto [k, size] : llvm::enumerate(op.getStaticLoopRanges())) {
@@ -214,6 +229,28 @@ SmallVector<ExprRef> Elements::makeLoops(linalg::LinalgOp op) {
   return loops;
 }
 
+std::optional<SmallVector<ExprRef>> Elements::makeResultIndices(Operation *op) {
+  SmallVector<ExprRef> indices;
+  if (auto matmul = dyn_cast<MatmulOp>(op)) {
+    if (!matmul.getResult())
+      return std::nullopt;
+    auto type = cast<RankedTensorType>(matmul.getOut().getType());
+    for (auto [k, size] : llvm::enumerate(type.getShape()))
+      indices.push_back(expressions.dim({size, matmul.getOut(), int64_t(k)}));
+    return indices;
+  }
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || !linalgOp.hasPureTensorSemantics() || linalgOp.getNumReductionLoops() == 0)
+    return std::nullopt;
+  SmallVector<ExprRef> loops = makeLoops(linalgOp);
+  for (AffineExpr expr : linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).getResults()) {
+    indices.push_back(evaluate(expr, loops));
+    if (!indices.back())
+      return std::nullopt;
+  }
+  return indices;
+}
+
 /// The comparison form of a maximum: select(x > acc, x, acc).
 static bool isSelectedMaximum(ExprRef e, ExprRef accumulator, ExprRef &other) {
   if (!e->isApply<arith::SelectOp>() || !e->operands[0]->isApply<arith::CmpFOp>() || e->operands[2] != accumulator)
@@ -227,7 +264,37 @@ static bool isSelectedMaximum(ExprRef e, ExprRef accumulator, ExprRef &other) {
                             predicate.getValue());
 }
 
+std::optional<Reduction> Elements::openMatmul(MatmulOp op, ArrayRef<ExprRef> indices, Reader reader) {
+  auto lhs = cast<RankedTensorType>(op.getLhs().getType());
+  int64_t last = lhs.getRank() - 1;
+  ExprRef k = expressions.dim({lhs.getDimSize(last), op.getLhs(), last});
+  SmallVector<ExprRef> left(indices.drop_back()), right(indices.drop_back(2));
+  left.push_back(k);
+  right.append({op.getTransposeRhs() ? indices.back() : k, op.getTransposeRhs() ? k : indices.back()});
+  Reduction reduction;
+  reduction.op = op;
+  reduction.combiner = arith::AddFOp::getOperationName();
+  if (k->is(Expr::Kind::Dim))
+    reduction.dims = {k};
+  Type sumType = lhs.getElementType().isF64() ? Type(Float64Type::get(op.getContext()))
+                                              : Type(Float32Type::get(op.getContext()));
+  auto widen = [&](ExprRef e) {
+    return e->type == sumType ? e
+                              : expressions.apply(arith::ExtFOp::getOperationName(), nullptr, sumType, {e}, {e->type});
+  };
+  reduction.init = expressions.constant(FloatAttr::get(sumType, 0.0));
+  reduction.body = expressions.apply(arith::MulFOp::getOperationName(), nullptr, sumType,
+                                     {widen(reader(op.getLhs(), left)), widen(reader(op.getRhs(), right))},
+                                     {sumType, sumType});
+  return reduction;
+}
+
 std::optional<Reduction> Elements::open(ExprRef leaf, bool isDeep) {
+  auto deepReader = [&](Value t, ArrayRef<ExprRef> i) { return read(t, i); };
+  auto stepReader = [&](Value t, ArrayRef<ExprRef> i) -> ExprRef { return expressions.element(t, i); };
+  Reader reader = isDeep ? Reader(deepReader) : Reader(stepReader);
+  if (auto matmul = leaf->is(Expr::Kind::Element) ? leaf->value.getDefiningOp<MatmulOp>() : MatmulOp())
+    return openMatmul(matmul, leaf->operands, reader);
   auto op = leaf->is(Expr::Kind::Element) ? leaf->value.getDefiningOp<linalg::LinalgOp>() : linalg::LinalgOp();
   if (!op || !op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 || !op.getBlock())
     return std::nullopt;
@@ -249,9 +316,6 @@ std::optional<Reduction> Elements::open(ExprRef leaf, bool isDeep) {
   }
   BlockArgument accumulated = op.getMatchingBlockArgument(out);
   ExprRef accumulator = expressions.outside(accumulated);
-  auto deepReader = [&](Value t, ArrayRef<ExprRef> i) { return read(t, i); };
-  auto stepReader = [&](Value t, ArrayRef<ExprRef> i) -> ExprRef { return expressions.element(t, i); };
-  Reader reader = isDeep ? Reader(deepReader) : Reader(stepReader);
   auto readArgument = [&](BlockArgument argument) {
     return argument == accumulated ? accumulator
                                    : readOperand(*this, op, op->getOpOperand(argument.getArgNumber()), loops, reader);

@@ -4,6 +4,7 @@
 #define ATTN_DIALECT_ATTN_FUSION_ELEMENTS_H
 
 #include "Expression.h"
+#include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace attn::fusion {
@@ -59,6 +60,10 @@ public:
   /// step.
   std::optional<Reduction> open(ExprRef leaf, bool isDeep = true);
 
+  /// Indices of the first result's elements, each of its own; nullopt where the op is no contraction or reduction whose
+  /// result is indexed plainly.
+  std::optional<llvm::SmallVector<ExprRef>> makeResultIndices(mlir::Operation *op);
+
   /// For each loop of the op an index of its own, with the loop's extent.
   llvm::SmallVector<ExprRef> makeLoops(mlir::linalg::LinalgOp op);
 
@@ -84,6 +89,8 @@ private:
   ExprRef readConcat(mlir::tensor::ConcatOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readInsertion(mlir::tensor::InsertSliceOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readPad(mlir::tensor::PadOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readMask(MaskOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  std::optional<Reduction> openMatmul(MatmulOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readConstant(mlir::DenseElementsAttr values, llvm::ArrayRef<ExprRef> indices);
 
   llvm::DenseMap<ExprRef, llvm::SmallVector<TensorElement, 1>> tensors;

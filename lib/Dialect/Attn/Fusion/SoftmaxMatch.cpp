@@ -46,6 +46,7 @@ private:
   /// Splits the weights into numerator and sum; null where they are no quotient.
   bool splitQuotient(ExprRef weights);
   bool splitLogSumExp(ExprRef weights);
+  FailureOr<Softmax> matchOp(Operation *op);
   LogicalResult failNoQuotient();
   LogicalResult matchSum();
   LogicalResult matchNumerator();
@@ -339,9 +340,44 @@ LogicalResult Matcher::failNoQuotient() {
                   : "the weights are no quotient by the sum");
 }
 
+/// The axis of a whole softmax op.
+static std::optional<int64_t> getSoftmaxAxis(Operation *op) {
+  if (auto softmax = dyn_cast_if_present<SoftmaxOp>(op))
+    return softmax.getAxis();
+  if (auto softmax = dyn_cast_if_present<linalg::SoftmaxOp>(op))
+    return softmax.getDimension();
+  return std::nullopt;
+}
+
+static Operation *getSoftmaxOp(ExprRef leaf) {
+  Operation *op = leaf->is(Expr::Kind::Element) ? leaf->value.getDefiningOp() : nullptr;
+  return getSoftmaxAxis(op) ? op : nullptr;
+}
+
+FailureOr<Softmax> Matcher::matchOp(Operation *op) {
+  softmax.sum = op;
+  int64_t axis = *getSoftmaxAxis(op);
+  Value input = op->getOperand(0);
+  bool isOver = unguarded->operands[axis] == softmax.key;
+  for (auto [k, index] : llvm::enumerate(unguarded->operands))
+    isOver &= int64_t(k) == axis || !contains(index, softmax.key);
+  if (!isOver)
+    return fail("the softmax is not over the axis that the product with the values contracts (the key axis)");
+  if (elements.readSize(input, axis) != elements.extentOf(softmax.key))
+    return fail("the softmax has other keys than the values");
+  if (isa<linalg::SoftmaxOp>(op) && unguarded->type.getIntOrFloatBitWidth() < 32)
+    return fail("the sum is kept in 16 bits, softmax needs 32");
+  softmax.scores = stripCasts(elements.read(input, unguarded->operands));
+  if (failed(matchGuard()))
+    return failure();
+  return softmax;
+}
+
 FailureOr<Softmax> Matcher::match(ExprRef weights) {
   softmax.weights = stripCasts(weights);
   unguarded = stripGuard(softmax.weights);
+  if (Operation *op = getSoftmaxOp(unguarded))
+    return matchOp(op);
   if (!splitQuotient(unguarded) && !splitLogSumExp(unguarded))
     return failNoQuotient();
   if (failed(matchSum()) || failed(matchNumerator()) || failed(matchSink()) || failed(matchGuard()))
@@ -355,6 +391,8 @@ FailureOr<Softmax> fusion::matchSoftmax(Elements &elements, ExprRef weights, Exp
 }
 
 Operation *fusion::findExponentialSum(Elements &elements, ExprRef leaf) {
+  if (Operation *op = getSoftmaxOp(leaf))
+    return op;
   std::optional<Reduction> sum = elements.open(leaf);
   if (!sum || sum->combiner != arith::AddFOp::getOperationName())
     return nullptr;

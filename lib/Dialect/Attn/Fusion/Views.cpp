@@ -159,6 +159,8 @@ ExprRef Elements::readThrough(Value tensor, ArrayRef<ExprRef> indices, Reader re
     return readConstant(constant, indices);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return readLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), indices, reader);
+  if (auto mask = dyn_cast<MaskOp>(op))
+    return readMask(mask, indices, reader);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
     return readCollapse(collapse, indices, reader);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))

@@ -48,7 +48,7 @@ private:
   /// Finds the softmaxes of the function, in its order.
   void findSoftmaxes();
   /// True if the contraction was replaced.
-  bool fuse(linalg::LinalgOp root);
+  bool fuse(Operation *root);
   void report();
 
   llvm::MapVector<Operation *, Outcome> softmaxes;
@@ -129,7 +129,7 @@ static void eraseDead(func::FuncOp function) {
   });
 }
 
-bool FusePass::fuse(linalg::LinalgOp root) {
+bool FusePass::fuse(Operation *root) {
   Expressions expressions(&getContext());
   Elements elements(expressions);
   elements.assumeEqualSizes(getOperation());
@@ -193,19 +193,13 @@ void FusePass::findSoftmaxes() {
   Expressions expressions(&getContext());
   Elements elements(expressions);
   elements.assumeEqualSizes(getOperation());
-  getOperation().walk([&](linalg::LinalgOp op) {
-    if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
-      return;
-    SmallVector<ExprRef> loops = elements.makeLoops(op), indices;
-    for (AffineExpr expr : op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults()) {
-      indices.push_back(elements.evaluate(expr, loops));
-      if (!indices.back())
-        return;
-    }
-    if (!findExponentialSum(elements, expressions.element(op->getResult(0), indices)))
+  getOperation().walk([&](Operation *op) {
+    auto indices = elements.makeResultIndices(op);
+    bool isOp = isa<SoftmaxOp, linalg::SoftmaxOp>(op) && op->getNumResults() == 1;
+    if (!isOp && (!indices || !findExponentialSum(elements, expressions.element(op->getResult(0), *indices))))
       return;
     softmaxes[op] = {};
-    locations.insert({op, op.getLoc()});
+    locations.insert({op, op->getLoc()});
   });
 }
 
@@ -224,16 +218,18 @@ void FusePass::report() {
 void FusePass::runOnOperation() {
   softmaxes.clear();
   locations.clear();
-  resolveSizes(getOperation());
   findSoftmaxes();
   if (softmaxes.empty())
     return;
-  SmallVector<linalg::LinalgOp> contractions;
-  getOperation().walk([&](linalg::LinalgOp op) {
-    if (op.hasPureTensorSemantics() && op.getNumReductionLoops() != 0 && !softmaxes.contains(op))
+  resolveSizes(getOperation());
+  getOperation().walk([](MaskOp op) { expandNamed(op); });
+  SmallVector<Operation *> contractions;
+  getOperation().walk([&](Operation *op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if ((isa<MatmulOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0)) && !softmaxes.contains(op))
       contractions.push_back(op);
   });
-  for (linalg::LinalgOp op : contractions)
+  for (Operation *op : contractions)
     fuse(op);
   eraseDead(getOperation());
   report();

@@ -1,0 +1,115 @@
+//===- Raise.cpp - exported graphs in linalg, tensor, arith, math and attn ----===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One walk finds what needs work, so that a module without foreign operations costs that walk alone. Whole attentions
+// and scans of other dialects are replaced by name first; tosa goes through upstream's conversions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RaiseForeign.h"
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace attn {
+#define GEN_PASS_DEF_RAISEPASS
+#define GEN_PASS_DEF_VERIFYGRAPHPASS
+#include "Attn/AttnPasses.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+static LogicalResult raiseTorch(Operation *op) {
+  raiseTorchAttention(op);
+  return success();
+}
+
+using RaiseFunction = LogicalResult (*)(Operation *);
+
+/// What replaces an op that no loaded dialect knows; null for the names that nothing replaces.
+static RaiseFunction findRaise(Operation *op) {
+  return llvm::StringSwitch<RaiseFunction>(op->getName().getStringRef())
+      .Case("tm_tensor.attention", raiseTmTensorAttention)
+      .Case("iree_linalg_ext.attention", raiseIreeAttention)
+      .Case("torch.aten.scaled_dot_product_attention", raiseTorch)
+      .Cases({"tm_tensor.scan", "iree_linalg_ext.scan"}, raiseScan)
+      .Default(nullptr);
+}
+
+/// tosa.const_shape has done its work once the ops that read it are gone.
+static void eraseDeadShapes(ModuleOp module) {
+  module.walk([](tosa::ConstShapeOp op) {
+    if (op->use_empty())
+      op->erase();
+  });
+}
+
+namespace {
+
+struct Raise : attn::impl::RaisePassBase<Raise> {
+  LogicalResult raiseTosa() {
+    getOperation().walk([](tosa::ScatterOp op) { raiseTosaScatter(op); });
+    OpPassManager pm(ModuleOp::getOperationName());
+    buildTosaPipeline(pm);
+    if (failed(runPipeline(pm, getOperation())))
+      return failure();
+    eraseDeadShapes(getOperation());
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<std::pair<Operation *, RaiseFunction>> foreign;
+    bool hasTosa = false;
+    getOperation().walk([&](Operation *op) {
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        initializeReductions(generic);
+      else if (op->isRegistered())
+        hasTosa |= isa<tosa::TosaDialect>(op->getDialect());
+      else if (RaiseFunction raise = findRaise(op))
+        foreign.push_back({op, raise});
+    });
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+        rankResults(function);
+    bool isRaised = true;
+    for (auto [op, raise] : foreign)
+      isRaised &= succeeded(raise(op));
+    if (!isRaised || (hasTosa && failed(raiseTosa())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+/// Error for what no later pass could do anything with.
+static LogicalResult verifyKnown(Operation *op) {
+  if (!op->isRegistered())
+    return op->emitError("the compiler knows no lowering of '")
+           << op->getName() << "'; expected ops of attn, linalg, tensor, arith, math, scf, cf, func or tosa";
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto resource = constant ? dyn_cast<DenseResourceElementsAttr>(constant.getValue()) : DenseResourceElementsAttr();
+  if (resource && !resource.getRawHandle().getBlob())
+    return op->emitError("expects the module to hold the data of resource '")
+           << resource.getRawHandle().getKey() << "', but it was left out when the module was printed";
+  return success();
+}
+
+namespace {
+
+struct VerifyGraph : attn::impl::VerifyGraphPassBase<VerifyGraph> {
+  void runOnOperation() override {
+    WalkResult result = getOperation()->walk([](Operation *op) { return WalkResult(verifyKnown(op)); });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
