@@ -16,8 +16,8 @@ def RaisePass : Pass<"attn-raise", "::mlir::ModuleOp"> {
     * `torch.aten.scaled_dot_product_attention` becomes `attn.attention` between builtin.unrealized_conversion_cast
       where dropout is 0 and is_causal and scale are constants; the rest of a module of the torch dialect stays.
     * `tm_tensor.scan` and `iree_linalg_ext.scan` become loops over tensors.
-    * What exporters leave undefined gets one of its meanings: a reduction of linalg.generic that starts from an empty
-      tensor starts from its neutral element (a remark says so), and an unranked result that is a cast gets the ranked
+    * What exporters leave undefined gets one of its meanings: a linalg reduction that starts from an empty tensor
+      starts from its neutral element (a remark says so), and an unranked result that is a cast gets the ranked
       type, in functions that nothing calls.
 
     Precondition: verified ops; dialects that are not registered are allowed. Postcondition: no op of tosa, and none of

@@ -129,6 +129,30 @@ TEST(ModuleTest, parse_errors_have_a_place) {
   EXPECT_TRUE(Module::parse("")->functions().empty());
 }
 
+TEST(ModuleTest, foreign_operations_are_raised_or_named) {
+  // The work counts the attention that the op became.
+  Module raised = parse(R"(func.func @f(%q: tensor<3x5x4xf32>, %k: tensor<3x7x4xf32>) -> tensor<3x5x4xf32> {
+    %r = "tm_tensor.attention"(%q, %k, %k, %q)
+        : (tensor<3x5x4xf32>, tensor<3x7x4xf32>, tensor<3x7x4xf32>, tensor<3x5x4xf32>) -> tensor<3x5x4xf32>
+    return %r : tensor<3x5x4xf32>
+  })");
+  std::vector<float> q(3 * 5 * 4), k(3 * 7 * 4);
+  std::vector<Argument> inputs = {view(q, {3, 5, 4}), view(k, {3, 7, 4})};
+  EXPECT_EQ(raised.countWork("f", inputs)->total, 3 * 5 * 7 * 2 * (4 + 4));
+
+  auto malformed = Module::parse("func.func @f(%x: tensor<3xf32>) {\n  \"tm_tensor.scan\"(%x) : (tensor<3xf32>) -> ()\n"
+                                 "  return\n}\n",
+                                 "bad.mlir");
+  ASSERT_FALSE(malformed);
+  EXPECT_EQ(malformed.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(malformed.error().location.str(), "bad.mlir:2:3");
+
+  auto unknown = parse("func.func @f() {\n  \"test.unknown\"() : () -> ()\n  return\n}\n").compile("f");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::CompileFailed);
+  EXPECT_NE(unknown.error().message.find("no lowering of 'test.unknown'"), std::string::npos);
+}
+
 TEST(ModuleTest, files_that_cannot_be_read) {
   auto missing = Module::parseFile("/nonexistent/x.mlir");
   ASSERT_FALSE(missing);

@@ -635,7 +635,7 @@ TEST(RuntimeFloat, RunsInTheDefaultEnvironmentAndRestoresTheCallers) {
 TEST(RuntimeIdentity, ListsTheSymbolsOfGeneratedCode) {
   const attn_rt_symbol *table = nullptr;
   size_t count = attn_rt_symbols(&table);
-  ASSERT_EQ(count, 6u);
+  ASSERT_EQ(count, 7u);
   EXPECT_EQ(attn_rt_symbols(nullptr), count);
   for (size_t i = 0; i < count; ++i) {
     EXPECT_NE(table[i].address, nullptr);
@@ -710,6 +710,27 @@ TEST(RuntimeProfile, LeavesOutLoopsThatFail) {
   };
   EXPECT_EQ(attn_rt_call(&options, failing, nullptr, nullptr), ATTN_RT_INVALID_ARGUMENT);
   EXPECT_TRUE(loops.empty());
+}
+
+//===-- bf16 --------------------------------------------------------------------===//
+
+uint32_t truncateBits(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  value = attn_rt_truncate_bf16(value);
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+TEST(RuntimeBF16, RoundsToNearestEven) {
+  EXPECT_EQ(truncateBits(0x3F800000), 0x3F80u);
+  EXPECT_EQ(truncateBits(0x3F808000), 0x3F80u) << "a tie goes to the even one below";
+  EXPECT_EQ(truncateBits(0x3F818000), 0x3F82u) << "and above";
+  EXPECT_EQ(truncateBits(0x3F808001), 0x3F81u);
+  EXPECT_EQ(truncateBits(0xBF80FFFF), 0xBF81u);
+  EXPECT_EQ(truncateBits(0x7F7FFFFF), 0x7F80u) << "beyond the largest: infinity";
+  EXPECT_EQ(truncateBits(0xFF800000), 0xFF80u);
+  EXPECT_EQ(truncateBits(0x7F800001), 0x7FC0u) << "NaN stays NaN, and becomes quiet";
 }
 
 } // namespace

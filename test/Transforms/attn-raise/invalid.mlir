@@ -105,3 +105,13 @@ func.func @scan_function(%x: tensor<2x3xf32>, %a: tensor<2xf32>) -> tensor<2x3xf
       : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2xf32>) -> (tensor<2x3xf32>, tensor<2xf32>)
   return %r#0 : tensor<2x3xf32>
 }
+
+// -----
+
+// tosa.variable lives on between calls, which no kernel does.
+tosa.variable @state = dense<1.0> : tensor<4xf32>
+func.func @tosa_without_a_conversion() -> tensor<4xf32> {
+  // expected-error@below {{failed to legalize operation 'tosa.variable_read'}}
+  %r = tosa.variable_read @state : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -69,3 +69,17 @@ func.func @run_time_scale_stays(%q: !torch.vtensor<[6,7,4],f32>, %scale: !torch.
          !torch.float, !torch.bool, !torch.float, !torch.bool) -> !torch.vtensor<[6,7,4],f32>
   return %r : !torch.vtensor<[6,7,4],f32>
 }
+
+// CHECK-LABEL: func @broadcast_stays
+// CHECK: "torch.aten.scaled_dot_product_attention"
+func.func @broadcast_stays(%q: !torch.vtensor<[2,6,7,4],f32>, %k: !torch.vtensor<[1,6,9,4],f32>)
+    -> !torch.vtensor<[2,6,7,4],f32> {
+  %zero = "torch.constant.float"() <{value = 0.0 : f64}> : () -> !torch.float
+  %none = "torch.constant.none"() : () -> !torch.none
+  %false = "torch.constant.bool"() <{value = false}> : () -> !torch.bool
+  // expected-remark@below {{not raised: its operands differ in rank or batch}}
+  %r = "torch.aten.scaled_dot_product_attention"(%q, %k, %k, %none, %zero, %false, %none, %false)
+      : (!torch.vtensor<[2,6,7,4],f32>, !torch.vtensor<[1,6,9,4],f32>, !torch.vtensor<[1,6,9,4],f32>, !torch.none,
+         !torch.float, !torch.bool, !torch.none, !torch.bool) -> !torch.vtensor<[2,6,7,4],f32>
+  return %r : !torch.vtensor<[2,6,7,4],f32>
+}

@@ -3,6 +3,9 @@
 // RUN:   --print | FileCheck %s --check-prefix=SCATTER
 // RUN: not attn-run %s --function=scatter --fill=0:iota --fill=1:list:3:0:4:1 2>&1 | FileCheck %s --check-prefix=OUTSIDE
 // RUN: attn-run %s --function=softmax --check
+// RUN: attn-run %s --function=loop --fill=0:value:2 --print | FileCheck %s --check-prefix=LOOP
+// RUN: attn-run %s --function=dynamic_broadcast --shape=0:5x3 --check
+// RUN: attn-run %s --function=dynamic_broadcast --shape=0:1x3 --check
 
 // CHECK-LABEL: func @softmax
 // CHECK-NOT: tosa.
@@ -48,4 +51,32 @@ func.func @scatter(%values: tensor<2x4x2xf32>, %indices: tensor<2x2xi32>, %input
   %r = tosa.scatter %values, %indices, %input
       : (tensor<2x4x2xf32>, tensor<2x2xi32>, tensor<2x2x2xf32>) -> tensor<2x4x2xf32>
   return %r : tensor<2x4x2xf32>
+}
+
+// Counts from 2 while below 5.
+// CHECK-LABEL: func @loop
+// CHECK: scf.while
+// CHECK-NOT: tosa.
+// LOOP: {{^}}  5
+func.func @loop(%x: tensor<i32>) -> tensor<i32> {
+  %r = tosa.while_loop (%a = %x) : (tensor<i32>) -> tensor<i32> {
+    %c = "tosa.const"() <{values = dense<5> : tensor<i32>}> : () -> tensor<i32>
+    %l = tosa.greater %c, %a : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    tosa.yield %l : tensor<i1>
+  } do {
+  ^bb0(%a: tensor<i32>):
+    %one = "tosa.const"() <{values = dense<1> : tensor<i32>}> : () -> tensor<i32>
+    %n = tosa.add %a, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    tosa.yield %n : tensor<i32>
+  }
+  return %r : tensor<i32>
+}
+
+// CHECK-LABEL: func @dynamic_broadcast
+// CHECK-NOT: tosa.
+func.func @dynamic_broadcast(%x: tensor<?x3xf32>, %y: tensor<1x3xf32>) -> tensor<?x3xf32> {
+  %r = tosa.add %x, %y : (tensor<?x3xf32>, tensor<1x3xf32>) -> tensor<?x3xf32>
+  %m = tosa.reduce_max %r {axis = 0 : i32} : (tensor<?x3xf32>) -> tensor<1x3xf32>
+  %s = tosa.sub %r, %m : (tensor<?x3xf32>, tensor<1x3xf32>) -> tensor<?x3xf32>
+  return %s : tensor<?x3xf32>
 }

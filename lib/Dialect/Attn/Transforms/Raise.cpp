@@ -69,8 +69,8 @@ struct Raise : attn::impl::RaisePassBase<Raise> {
     SmallVector<std::pair<Operation *, RaiseFunction>> foreign;
     bool hasTosa = false;
     getOperation().walk([&](Operation *op) {
-      if (auto generic = dyn_cast<linalg::GenericOp>(op))
-        initializeReductions(generic);
+      if (auto loops = dyn_cast<linalg::LinalgOp>(op))
+        initializeReductions(loops);
       else if (op->isRegistered())
         hasTosa |= isa<tosa::TosaDialect>(op->getDialect());
       else if (RaiseFunction raise = findRaise(op))

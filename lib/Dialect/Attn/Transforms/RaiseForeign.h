@@ -65,7 +65,7 @@ mlir::LogicalResult raiseScan(mlir::Operation *op);
 
 /// An output that a reduction combines with its elements and that is an empty tensor starts from the neutral element
 /// instead: what exporters that forget it mean, and one of the undefined values.
-void initializeReductions(mlir::linalg::GenericOp op);
+void initializeReductions(mlir::linalg::LinalgOp op);
 
 /// Results of unranked type that are casts of ranked tensors get the ranked type. Nothing may call the function.
 void rankResults(mlir::func::FuncOp function);

@@ -63,6 +63,24 @@ enum TorchOperand : unsigned { kQuery, kKey, kValue, kMask, kDropout, kCausal, k
 
 } // namespace
 
+/// Whether the types (result, query, key, value) are of several ranks, or of rank 4 with several batch sizes: torch
+/// broadcasts them, attention does not.
+static bool needsBroadcast(ArrayRef<Type> types) {
+  int64_t rank = parseTensorType(types[0]).getRank(), batch = ShapedType::kDynamic;
+  for (Type text : types) {
+    RankedTensorType type = parseTensorType(text);
+    if (type.getRank() != rank)
+      return true;
+    int64_t size = rank == 4 ? type.getDimSize(0) : ShapedType::kDynamic;
+    if (ShapedType::isDynamic(size))
+      continue;
+    if (!ShapedType::isDynamic(batch) && size != batch)
+      return true;
+    batch = size;
+  }
+  return false;
+}
+
 /// Why the op is not understood; empty where it is.
 static std::string findObstacle(Operation *op) {
   if (op->getNumOperands() != kNumOperands || op->getNumResults() != 1)
@@ -74,6 +92,8 @@ static std::string findObstacle(Operation *op) {
     if (!type || type.getElementType().isInteger(1) || type.getRank() < 2 || type.getRank() > 4)
       return "a type is no float tensor of rank 2 to 4";
   }
+  if (needsBroadcast(types))
+    return "its operands differ in rank or batch";
   if (!isNone(op->getOperand(kMask)) && !parseTensorType(op->getOperand(kMask).getType()))
     return "its mask is no tensor of floats or i1";
   auto dropout = findConstant<FloatAttr>(op->getOperand(kDropout), "torch.constant.float");

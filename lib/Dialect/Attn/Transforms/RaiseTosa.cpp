@@ -5,6 +5,7 @@
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
 #include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -68,7 +69,9 @@ void attn::buildTosaPipeline(OpPassManager &pm) {
   functions.addPass(tosa::createTosaOptionalDecompositionsPass());
   functions.addPass(tosa::createTosaInferShapesPass());
   functions.addPass(tosa::createTosaMakeBroadcastablePass());
-  // Contractions first, as named ops; then elementwise, gather and reductions; then constants, shapes and slices.
+  // Control flow first, then what it holds: contractions as named ops; elementwise, gather and reductions; then
+  // constants, shapes and slices.
+  functions.addPass(createTosaToSCFPass());
   functions.addPass(tosa::createTosaToLinalgNamed());
   functions.addPass(tosa::createTosaToLinalg());
   functions.addPass(createTosaToArithPass());

@@ -13,7 +13,7 @@ using namespace attn;
 
 /// The neutral element of the operation that combines elements with output `index`, if it is a lone one that the
 /// output starts from an empty tensor for; null otherwise.
-static TypedAttr findNeutralElement(linalg::GenericOp op, unsigned index) {
+static TypedAttr findNeutralElement(linalg::LinalgOp op, unsigned index) {
   BlockArgument element = op.getRegionOutputArgs()[index];
   if (!op.getDpsInits()[index].getDefiningOp<tensor::EmptyOp>() || !element.hasOneUse())
     return {};
@@ -23,7 +23,7 @@ static TypedAttr findNeutralElement(linalg::GenericOp op, unsigned index) {
   return isYielded ? arith::getNeutralElement(combiner).value_or(TypedAttr()) : TypedAttr();
 }
 
-void attn::initializeReductions(linalg::GenericOp op) {
+void attn::initializeReductions(linalg::LinalgOp op) {
   for (unsigned index = 0; index < op.getNumDpsInits(); ++index) {
     TypedAttr neutral = findNeutralElement(op, index);
     if (!neutral)
