@@ -75,7 +75,7 @@ void attn::storeEach(ImplicitLocOpBuilder &b, Value row, Value memref, LiveLanes
   Value count = live.count ? live.count : constantIndex(b, lanes);
   buildLoop(b, constantIndex(b, 0), count, 1, [&](ImplicitLocOpBuilder &b, Value lane) {
     Value value = isBit ? vector::ExtractOp::create(b, row, ArrayRef<OpFoldResult>{lane}).getResult()
-                          : memref::LoadOp::create(b, copy, lane).getResult();
+                        : memref::LoadOp::create(b, copy, lane).getResult();
     memref::StoreOp::create(b, value, memref, at(b, lane));
   });
 }
