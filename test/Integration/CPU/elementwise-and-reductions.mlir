@@ -292,7 +292,7 @@ func.func @bf16(%x: tensor<13x77xbf16>, %y: tensor<77xbf16>) -> tensor<13x77xbf1
   return %r : tensor<13x77xbf16>
 }
 
-// 16-bit sums are kept in f32: 300 times 1 is 300, though f16 sums stop being exact at 2048.
+// 16-bit sums are kept in f32, and rounded once.
 func.func @f16_sums(%x: tensor<5x4001xf16>) -> tensor<5xf16> {
   %zero = arith.constant 0.0 : f16
   %e = tensor.empty() : tensor<5xf16>
