@@ -1,3 +1,10 @@
+// RUN: attn-run %s --function=fused --shape=0:7x768 --out-shape=0:7x768 --check | FileCheck %s
+// RUN: attn-run %s --function=unfused --shape=0:7x768 --out-shape=0:7x768 --check --threads=2 | FileCheck %s
+// RUN: attn-run %s --function=fused --shape=0:65x768 --out-shape=0:65x768 --threads=1 --output=%t.1.npy
+// RUN: attn-run %s --function=fused --shape=0:65x768 --out-shape=0:65x768 --threads=2 --output=%t.2.npy
+// RUN: cmp %t.1.npy %t.2.npy
+// CHECK: check: PASS
+
 // A layer of BERT-base, any number of tokens: 12 heads of size 64, hidden size 768, feed-forward size 3072; with the
 // attention as one op, and with the same written out in linalg.
 #id = affine_map<(i, j) -> (i, j)>

@@ -112,7 +112,7 @@ TEST(Allocations, results_need_no_buffers) {
 }
 
 TEST(Allocations, temporaries_are_counted) {
-  // A second consumer forces a buffer between the two operations: 6 floats.
+  // The product reads the exponentials many times, so they need a buffer: 6 floats. Their transpose needs none.
   Result<Module> module = Module::parse(R"(
     func.func @f(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
       %zero = arith.constant 0.0 : f32
@@ -132,6 +132,6 @@ TEST(Allocations, temporaries_are_counted) {
   Result<RunReport> run = kernel->run({view(x, {2, 3})}, {view(out, {2, 2})});
   ASSERT_TRUE(run) << run.error().str();
   EXPECT_EQ(out, std::vector<float>(4, 3)); // exp(0) = 1, three of them
-  EXPECT_EQ(run->allocations, 2);
-  EXPECT_GE(run->allocatedBytes, 2 * 6 * 4);
+  EXPECT_EQ(run->allocations, 1);
+  EXPECT_GE(run->allocatedBytes, 6 * 4);
 }

@@ -71,7 +71,11 @@ struct ConvertLinalgToCpuPass : attn::impl::ConvertLinalgToCpuPassBase<ConvertLi
 
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
-    getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    // In somebody else's parallel loop there is no place for scratch of an op's own.
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (!op->getParentOfType<scf::ForallOp>())
+        ops.push_back(op);
+    });
     if (ops.empty())
       return;
     llvm::Expected<TargetDescription> description = describeTarget(target);

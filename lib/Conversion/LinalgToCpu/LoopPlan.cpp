@@ -79,8 +79,11 @@ static bool isDivision(Operation &op) {
 
 /// True if the body may run on lanes: behind the end of memory there are lanes, too, which must not trap.
 static bool mayHaveLanes(Block &body) {
-  return llvm::all_of(body.without_terminator(), [](Operation &op) {
-    bool isScalar = llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
+  auto isElement = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  if (!llvm::all_of(body.getArgumentTypes(), isElement))
+    return false;
+  return llvm::all_of(body.without_terminator(), [&](Operation &op) {
+    bool isScalar = llvm::all_of(op.getResultTypes(), isElement);
     if (isa<linalg::IndexOp, memref::LoadOp, arith::ConstantOp>(op))
       return isScalar;
     return isScalar && !isDivision(op) && OpTrait::hasElementwiseMappableTraits(&op);
@@ -120,8 +123,10 @@ static Access accessOf(Value operand, AffineMap map, unsigned dim) {
   ArrayRef<AffineExpr> results = map.getResults();
   bool isLast = results.back() == getAffineDimExpr(dim, map.getContext());
   bool isElsewhere = llvm::any_of(results.drop_back(), [&](AffineExpr result) { return result.isFunctionOfDim(dim); });
-  // A vector of i1 has bits, memory bytes.
-  if (!isLast || isElsewhere || !type.isLastDimUnitStride() || type.getElementType().isInteger(1))
+  // A vector of i1 or i4 has bits, memory bytes.
+  Type element = type.getElementType();
+  bool hasBytes = element.isIndex() || element.getIntOrFloatBitWidth() % 8 == 0;
+  if (!isLast || isElsewhere || !type.isLastDimUnitStride() || !hasBytes)
     return Access::Strided;
   return Access::Contiguous;
 }

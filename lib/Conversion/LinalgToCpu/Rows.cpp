@@ -66,16 +66,17 @@ void attn::storeEach(ImplicitLocOpBuilder &b, Value row, Value memref, LiveLanes
                               at(b, constantIndex(b, lane)));
     return;
   }
-  // A vector of i1 has bits, which have no place in memory.
-  bool isBit = elementOf(memref).isInteger(1);
+  // A vector of i1 or i4 has bits, which have no place in memory.
+  Type element = elementOf(memref);
+  bool isBit = !element.isIndex() && element.getIntOrFloatBitWidth() % 8 != 0;
   Value copy = isBit ? Value() : createRow(b, lanes, memref);
   if (copy)
     vector::StoreOp::create(b, row, copy, constantIndex(b, 0));
   Value count = live.count ? live.count : constantIndex(b, lanes);
   buildLoop(b, constantIndex(b, 0), count, 1, [&](ImplicitLocOpBuilder &b, Value lane) {
-    Value element = isBit ? vector::ExtractOp::create(b, row, ArrayRef<OpFoldResult>{lane}).getResult()
-                          : memref::LoadOp::create(b, copy, lane).getResult();
-    memref::StoreOp::create(b, element, memref, at(b, lane));
+    Value value = isBit ? vector::ExtractOp::create(b, row, ArrayRef<OpFoldResult>{lane}).getResult()
+                        : memref::LoadOp::create(b, copy, lane).getResult();
+    memref::StoreOp::create(b, value, memref, at(b, lane));
   });
 }
 

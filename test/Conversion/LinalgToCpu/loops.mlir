@@ -67,3 +67,19 @@ func.func @division(%x: memref<35xi32>, %y: memref<35xi32>, %z: memref<35xi32>) 
   }
   return
 }
+
+// -----
+
+// In somebody else's parallel loop: left for plain loops.
+// CHECK-LABEL: @in_parallel
+// CHECK: scf.forall
+// CHECK: linalg.matmul
+func.func @in_parallel(%x: memref<4x5x6xf32>, %y: memref<6x7xf32>, %z: memref<4x5x7xf32>) {
+  scf.forall (%b) in (4) {
+    %xb = memref.subview %x[%b, 0, 0][1, 5, 6][1, 1, 1] : memref<4x5x6xf32> to memref<5x6xf32, strided<[6, 1], offset: ?>>
+    %zb = memref.subview %z[%b, 0, 0][1, 5, 7][1, 1, 1] : memref<4x5x7xf32> to memref<5x7xf32, strided<[7, 1], offset: ?>>
+    linalg.matmul ins(%xb, %y : memref<5x6xf32, strided<[6, 1], offset: ?>>, memref<6x7xf32>)
+        outs(%zb : memref<5x7xf32, strided<[7, 1], offset: ?>>)
+  }
+  return
+}

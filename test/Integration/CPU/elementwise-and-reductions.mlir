@@ -21,6 +21,7 @@
 // RUN: attn-run %s --function=integers --fill=0:range:-9:9 --fill=1:range:-9:9 --check | FileCheck %s
 // RUN: attn-run %s --function=division --fill=0:range:-99:99 --fill=1:value:3 --check | FileCheck %s
 // RUN: attn-run %s --function=bytes --fill=0:range:-99:99 --check | FileCheck %s
+// RUN: attn-run %s --function=bits --fill=0:range:-99:99 --check | FileCheck %s
 // RUN: attn-run %s --function=masked --check | FileCheck %s
 // RUN: attn-run %s --function=embedding --fill=1:range:0:9 --check | FileCheck %s
 // RUN: attn-run %s --function=rotary --check --threads=2 | FileCheck %s
@@ -291,7 +292,7 @@ func.func @bf16(%x: tensor<13x77xbf16>, %y: tensor<77xbf16>) -> tensor<13x77xbf1
   return %r : tensor<13x77xbf16>
 }
 
-// 16-bit sums are kept in f32: 300 times 1 is 300, though f16 sums stop being exact at 2048.
+// 16-bit sums are kept in f32, and rounded once.
 func.func @f16_sums(%x: tensor<5x4001xf16>) -> tensor<5xf16> {
   %zero = arith.constant 0.0 : f16
   %e = tensor.empty() : tensor<5xf16>
@@ -408,4 +409,19 @@ func.func @rotary(%x: tensor<40x3x62xf32>, %cos: tensor<40x62xf32>, %sin: tensor
     linalg.yield %t : f32
   } -> tensor<40x3x62xf32>
   return %r : tensor<40x3x62xf32>
+}
+
+// Bits have no vectors in memory.
+func.func @bits(%x: tensor<9x77xi8>) -> tensor<9x77xi1> {
+  %e = tensor.empty() : tensor<9x77xi1>
+  %seven = arith.constant 7 : i8
+  %r = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<9x77xi8>) outs(%e : tensor<9x77xi1>) {
+  ^bb0(%a: i8, %o: i1):
+    %n = arith.trunci %a : i8 to i4
+    %w = arith.extui %n : i4 to i8
+    %s = arith.cmpi sgt, %w, %seven : i8
+    linalg.yield %s : i1
+  } -> tensor<9x77xi1>
+  return %r : tensor<9x77xi1>
 }
