@@ -345,6 +345,16 @@ bool Matcher::isDeadRow(ExprRef condition, bool isNegated) {
   ExprRef inner;
   if (isNegation(condition, inner))
     return isDeadRow(inner, !isNegated);
+  // The maximum is -inf.
+  if (condition->isApply<arith::CmpFOp>()) {
+    using P = arith::CmpFPredicate;
+    bool isRight = llvm::is_contained(isNegated ? std::array{P::ONE, P::UNE} : std::array{P::OEQ, P::UEQ},
+                                      predicateOf(condition));
+    for (int k : {0, 1})
+      if (isRight && condition->operands[k]->getReal() == -INFINITY)
+        return isMaximumOf(condition->operands[1 - k], softmax.scores);
+    return false;
+  }
   std::optional<Reduction> rows = elements.open(condition);
   StringRef combiner = isNegated ? arith::OrIOp::getOperationName() : arith::AndIOp::getOperationName();
   return rows && rows->combiner == combiner && rows->dims.size() == 1 && rows->init->getBool() == !isNegated &&

@@ -30,12 +30,11 @@
                            affine_map<(b, h, i, j) -> (b, h, i, j)>],
           iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
 
-// CHECK-LABEL: @above_mean
+// CHECK-LABEL: @above_minus_total
 // REASON: not fused: {{.*(score|row|mask).*}}
-func.func @above_mean(%q: !query, %k: !key, %v: !value) -> !out {
+func.func @above_minus_total(%q: !query, %k: !key, %v: !value) -> !out {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
-  %n = arith.constant 7.0 : f32
   %dropped = arith.constant 0xFF800000 : f32
   %negInf = arith.constant 0xFF800000 : f32
   %e = tensor.empty() : !scores
@@ -54,7 +53,7 @@ func.func @above_mean(%q: !query, %k: !key, %v: !value) -> !out {
   } -> !rows
   %masked = linalg.generic #byRow ins(%scaled, %total : !scores, !rows) outs(%e : !scores) {
   ^bb0(%x: f32, %t: f32, %o: f32):
-    %mean = arith.divf %t, %n : f32  %keep = arith.cmpf oge, %x, %mean : f32
+    %size = math.absf %t : f32  %low = arith.negf %size : f32  %keep = arith.cmpf oge, %x, %low : f32
     %y = arith.select %keep, %x, %dropped : f32  linalg.yield %y : f32
   } -> !scores
   %m0 = linalg.fill ins(%negInf : f32) outs(%empty_rows : !rows) -> !rows

@@ -182,7 +182,7 @@ func.func @over_batch(%q: !query, %k: !key, %v: !value) -> !out {
 
 // One softmax over all scores of a head.
 // CHECK-LABEL: @over_queries_and_keys
-// REASON: not fused: {{.*query.*}}
+// REASON: not fused: {{.*axes.*}}
 func.func @over_queries_and_keys(%q: !query, %k: !key, %v: !value) -> !out {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.5 : f32
