@@ -105,9 +105,10 @@ LogicalResult Matcher::matchProduct() {
     ExprRef values = weights == product->left ? product->right : product->left;
     if (!weights->is(Expr::Kind::Element) || !values->is(Expr::Kind::Element) || !holdsSoftmax(weights))
       continue;
-    if (product->dims.size() != 1)
+    if (product->dims.size() > 1)
       return failContraction(weights, product->dims.size());
-    auto softmax = matchSoftmax(elements, read(weights), product->dims[0], options, miss);
+    ExprRef key = product->dims.empty() ? nullptr : product->dims[0];
+    auto softmax = matchSoftmax(elements, read(weights), key, options, miss);
     if (failed(softmax)) {
       nameAxis(values);
       continue;
@@ -139,7 +140,7 @@ LogicalResult Matcher::failContraction(ExprRef weights, size_t count) {
 /// be done to the weights as well. Returns the contraction, and keeps what is done to it.
 ExprRef Matcher::openRoot(ExprRef leaf) {
   auto op = dyn_cast<linalg::LinalgOp>(match.root);
-  if (!op || op.getNumReductionLoops() != 0)
+  if (isa<MatmulOp>(match.root) || (op && op.getNumReductionLoops() != 0))
     return leaf;
   ExprRef value = elements.read(leaf->value, leaf->operands), inner = stripCasts(value);
   if (inner->isApply<arith::SelectOp>())
@@ -158,10 +159,12 @@ ExprRef Matcher::openRoot(ExprRef leaf) {
 /// The dot product that an element leaf is: contracted indices reach both factors, the key's index one of them.
 std::optional<Contraction> Matcher::findDotProduct(ExprRef leaf) {
   ExprRef key = match.softmax.key;
-  if (!leaf->is(Expr::Kind::Element) || !contains(leaf, key))
+  if (!leaf->is(Expr::Kind::Element) || (key && !contains(leaf, key)))
     return std::nullopt;
   auto product = openContraction(elements, leaf);
-  if (!product || contains(product->left, key) == contains(product->right, key))
+  if (!key || !product)
+    return product;
+  if (contains(product->left, key) == contains(product->right, key))
     return std::nullopt;
   if (contains(product->left, key))
     std::swap(product->left, product->right);
@@ -192,7 +195,8 @@ LogicalResult Matcher::matchScores() {
   dot = chosen->first;
   match.scoresOp = product.op;
   headDims = product.dims;
-  keyIndices = {match.softmax.key};
+  if (match.softmax.key)
+    keyIndices = {match.softmax.key};
   match.scale = product.scale;
   match.scale.constant *= match.softmax.factor;
   if (product.dims.size() > 1)

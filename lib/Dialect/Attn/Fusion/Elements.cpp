@@ -239,6 +239,13 @@ std::optional<SmallVector<ExprRef>> Elements::makeResultIndices(Operation *op) {
       indices.push_back(expressions.dim({size, matmul.getOut(), int64_t(k)}));
     return indices;
   }
+  if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1) {
+    if (auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType())) {
+      for (auto [k, size] : llvm::enumerate(type.getShape()))
+        indices.push_back(expressions.dim({size, op->getResult(0), int64_t(k)}));
+      return indices;
+    }
+  }
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || !linalgOp.hasPureTensorSemantics() || linalgOp.getNumDpsInits() == 0)
     return std::nullopt;

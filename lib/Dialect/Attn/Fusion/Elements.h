@@ -91,6 +91,7 @@ private:
   ExprRef readPad(mlir::tensor::PadOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readMask(MaskOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   std::optional<Reduction> openMatmul(MatmulOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
+  ExprRef readElementwise(mlir::Operation *op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readConstant(mlir::DenseElementsAttr values, llvm::ArrayRef<ExprRef> indices);
 
   llvm::DenseMap<ExprRef, llvm::SmallVector<TensorElement, 1>> tensors;

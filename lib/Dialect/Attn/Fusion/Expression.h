@@ -125,6 +125,9 @@ public:
 
   /// The op on other operands, simplified; null where it has more than one result or regions.
   ExprRef apply(mlir::Operation *op, llvm::ArrayRef<ExprRef> operands);
+  /// The same on elements of the given types, for an op on tensors.
+  ExprRef apply(mlir::Operation *op, llvm::ArrayRef<ExprRef> operands, mlir::Type type,
+                llvm::ArrayRef<mlir::Type> operandTypes);
   /// As apply, by the op's name and attributes, which may be null.
   ExprRef apply(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type, llvm::ArrayRef<ExprRef> operands,
                 llvm::ArrayRef<mlir::Type> operandTypes);

@@ -161,6 +161,8 @@ ExprRef Splitter::takeMasks(ExprRef score, bool isFiniteTaken) {
 /// Tries keys that masks of the field keep: the first, the last, the row's own. Proved is what folds to true for every
 /// row.
 bool Splitter::everyRowKeepsAKey(ExprRef all) {
+  if (!key)
+    return all->getBool() == true;
   SmallVector<ExprRef> tries = {expressions.integer(0)};
   IntegerRange keyRange = expressions.rangeOf(key);
   bool isStatic = key->is(Expr::Kind::Dim) && key->extent.isStatic();
@@ -184,8 +186,8 @@ ExprRef Splitter::conjunctionOf(ArrayRef<ExprRef> conditions) {
 
 /// True if the condition is that the key, or any key of its row, is kept.
 bool Splitter::isMask(ExprRef keptWhere, ExprRef keep) {
-  if (keptWhere == keep)
-    return true;
+  if (keptWhere == keep || !key)
+    return keptWhere == keep;
   ExprRef inner = keptWhere;
   bool isNegated = isNegation(keptWhere, inner);
   std::optional<Reduction> row = elements.open(inner);

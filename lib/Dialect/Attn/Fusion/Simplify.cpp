@@ -41,6 +41,10 @@ ExprRef Expressions::apply(Operation *op, ArrayRef<ExprRef> operands) {
                SmallVector<Type>(op->getOperandTypes()));
 }
 
+ExprRef Expressions::apply(Operation *op, ArrayRef<ExprRef> operands, Type type, ArrayRef<Type> operandTypes) {
+  return apply(op->getName().getStringRef(), meaningOf(op), type, operands, operandTypes);
+}
+
 ExprRef Expressions::apply(StringRef name, Attribute attributes, Type type, ArrayRef<ExprRef> givenOperands,
                            ArrayRef<Type> operandTypes) {
   SmallVector<ExprRef> operands(givenOperands);

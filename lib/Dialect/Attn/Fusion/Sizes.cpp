@@ -69,6 +69,10 @@ ExprRef Elements::readNewSize(Value tensor, int64_t dimension) {
     auto value = dyn_cast<Value>(size);
     return value ? readScalar(value) : expressions.integer(*getConstantIntValue(size));
   };
+  if (op && OpTrait::hasElementwiseMappableTraits(op))
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        return readSize(operand, dimension);
   if (auto empty = dyn_cast_if_present<tensor::EmptyOp>(op))
     return read(empty.getMixedSizes()[dimension]);
   if (auto linalgOp = dyn_cast_if_present<linalg::LinalgOp>(op))

@@ -62,7 +62,12 @@ private:
   bool isMaximumOf(ExprRef maximum, ExprRef scores);
   bool isDeadRow(ExprRef condition, bool isNegated);
   bool isDeadKey(ExprRef condition, bool isNegated);
-  ExprRef atKey(ExprRef body, ExprRef dim) { return expressions.substitute(body, {{dim, softmax.key}}); }
+  /// The body of a reduction over the keys, at the key.
+  ExprRef atKey(const Reduction &reduction) {
+    return softmax.key ? expressions.substitute(reduction.body, {{reduction.dims[0], softmax.key}}) : reduction.body;
+  }
+  /// True if the reduction is over one axis; over none, where there is one key.
+  bool isOverKeys(const Reduction &reduction) { return reduction.dims.size() == (softmax.key ? 1 : 0); }
 
   Elements &elements;
   Expressions &expressions;
@@ -196,12 +201,13 @@ bool Matcher::isMaximumOf(ExprRef maximum, ExprRef scores) {
           if (scores->operands[other] == maximum->operands[k])
             return isMaximumOf(maximum->operands[1 - k], stripCasts(scores->operands[1 - other]));
   std::optional<Reduction> reduction = elements.open(maximum);
-  if (!reduction || reduction->dims.size() != 1 ||
+  if (!reduction || !isOverKeys(*reduction) ||
       (reduction->combiner != arith::MaximumFOp::getOperationName() &&
        reduction->combiner != arith::MaxNumFOp::getOperationName()) ||
-      !isLowest(reduction->init) || !elements.haveSameExtent(reduction->dims[0], sum.dims[0]))
+      !isLowest(reduction->init) ||
+      (softmax.key && !elements.haveSameExtent(reduction->dims[0], sum.dims[0])))
     return false;
-  return stripCasts(atKey(reduction->body, reduction->dims[0])) == stripCasts(scores);
+  return stripCasts(atKey(*reduction)) == stripCasts(scores);
 }
 
 ExprRef Matcher::stripMaxima(ExprRef exponent, bool &hasMaximum) {
@@ -262,7 +268,7 @@ LogicalResult Matcher::matchSum() {
     return failure();
   sum = *opened;
   softmax.sum = sum.op;
-  if (sum.dims.size() != 1)
+  if (!isOverKeys(sum))
     return fail(llvm::formatv("the sum is over {0} axes, softmax over 1", sum.dims.size()));
   if (sum.init->getReal() != 0.0)
     return fail("the sum does not start at 0");
@@ -274,7 +280,7 @@ LogicalResult Matcher::matchSum() {
 }
 
 LogicalResult Matcher::matchNumerator() {
-  if (stripCasts(atKey(sum.body, sum.dims[0])) != stripCasts(numerator))
+  if (stripCasts(atKey(sum)) != stripCasts(numerator))
     return fail("the sum is not that of the numerators over the key axis");
   bool hasMaximum = false;
   ExprRef exponent = readExponent(numerator, softmax.factor);
@@ -289,6 +295,8 @@ LogicalResult Matcher::matchNumerator() {
 
 /// A key more than the weights have, whose score does not depend on keys, is a sink.
 LogicalResult Matcher::matchSink() {
+  if (!softmax.key)
+    return success();
   ExprRef dim = sum.dims[0], key = softmax.key;
   if (elements.haveSameExtent(dim, key))
     return success();
@@ -357,8 +365,8 @@ bool Matcher::isDeadRow(ExprRef condition, bool isNegated) {
   }
   std::optional<Reduction> rows = elements.open(condition);
   StringRef combiner = isNegated ? arith::OrIOp::getOperationName() : arith::AndIOp::getOperationName();
-  return rows && rows->combiner == combiner && rows->dims.size() == 1 && rows->init->getBool() == !isNegated &&
-         isDeadKey(atKey(rows->body, rows->dims[0]), isNegated);
+  return rows && rows->combiner == combiner && isOverKeys(*rows) && rows->init->getBool() == !isNegated &&
+         isDeadKey(atKey(*rows), isNegated);
 }
 
 LogicalResult Matcher::matchGuard() {
@@ -407,7 +415,7 @@ FailureOr<Softmax> Matcher::matchOp(Operation *op) {
   softmax.sum = op;
   int64_t axis = *getSoftmaxAxis(op);
   Value input = op->getOperand(0);
-  bool isOver = unguarded->operands[axis] == softmax.key;
+  bool isOver = softmax.key && unguarded->operands[axis] == softmax.key;
   for (auto [k, index] : llvm::enumerate(unguarded->operands))
     isOver &= int64_t(k) == axis || !contains(index, softmax.key);
   if (!isOver && unguarded->operands[axis]->is(Expr::Kind::Dim))

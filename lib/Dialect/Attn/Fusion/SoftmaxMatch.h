@@ -9,6 +9,7 @@ namespace attn::fusion {
 
 /// weights(key) = exp(factor * scores(key)) / (sum over all keys of the same, + exp(sink)).
 struct Softmax {
+  /// Null: there is one key.
   ExprRef key = nullptr;
   /// Before the maximum is subtracted; natural units times 1 / factor.
   ExprRef scores = nullptr;
@@ -38,7 +39,7 @@ struct Miss {
   ExprRef axis = nullptr;
 };
 
-/// Matches `weights` as a softmax over `key`. Fails without a reason where nothing in it looks like one.
+/// Matches `weights` as a softmax over `key`, which is null for one key. Fails without a reason where nothing in it looks like one.
 mlir::FailureOr<Softmax> matchSoftmax(Elements &elements, ExprRef weights, ExprRef key, const SoftmaxOptions &options,
                                       Miss &miss);
 

@@ -150,6 +150,18 @@ static std::optional<SmallVector<ExprRef>> sliceIndices(Elements &elements, tens
   return source;
 }
 
+/// An op of arith or math on whole tensors.
+ExprRef Elements::readElementwise(Operation *op, ArrayRef<ExprRef> indices, Reader reader) {
+  SmallVector<ExprRef> operands;
+  SmallVector<Type> types;
+  for (Value operand : op->getOperands()) {
+    bool isTensor = isa<RankedTensorType>(operand.getType());
+    operands.push_back(isTensor ? reader(operand, indices) : readScalar(operand));
+    types.push_back(getElementTypeOrSelf(operand));
+  }
+  return expressions.apply(op, operands, getElementTypeOrSelf(op->getResult(0)), types);
+}
+
 ExprRef Elements::readThrough(Value tensor, ArrayRef<ExprRef> indices, Reader reader) {
   Operation *op = tensor.getDefiningOp();
   DenseElementsAttr constant;
@@ -159,6 +171,8 @@ ExprRef Elements::readThrough(Value tensor, ArrayRef<ExprRef> indices, Reader re
     return readConstant(constant, indices);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return readLinalg(linalgOp, cast<OpResult>(tensor).getResultNumber(), indices, reader);
+  if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1)
+    return readElementwise(op, indices, reader);
   if (auto mask = dyn_cast<MaskOp>(op))
     return readMask(mask, indices, reader);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))

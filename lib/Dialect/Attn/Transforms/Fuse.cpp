@@ -286,8 +286,9 @@ void FusePass::raiseSoftmax(Operation *op) {
     if (!scores || (getElementTypeOrSelf(scores) != type.getElementType() && !type.getElementType().isF32()))
       return;
     OpBuilder builder(op);
-    auto raised = SoftmaxOp::create(builder, op->getLoc(), type, scores, cast<linalg::LinalgOp>(op).getDpsInits()[0],
-                                    builder.getI64IntegerAttr(axis));
+    Value out = tensor::EmptyOp::create(builder, op->getLoc(), tensor::getMixedSizes(builder, op->getLoc(), scores),
+                                        type.getElementType());
+    auto raised = SoftmaxOp::create(builder, op->getLoc(), type, scores, out, builder.getI64IntegerAttr(axis));
     op->getResult(0).replaceAllUsesWith(raised.getResult());
     Outcome &outcome = softmaxes[softmax->sum];
     outcome.text = outcome.text.empty() ? "no product with values reads the weights" : outcome.text;
@@ -312,6 +313,9 @@ void FusePass::report() {
 /// an exponential.
 static bool isElementwiseEnd(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
+      isa<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(op))
+    return true;
   if (!linalgOp || linalgOp.getNumReductionLoops() != 0 || !linalgOp.getBlock() || op->getNumResults() != 1)
     return false;
   Operation *last = linalgOp.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
