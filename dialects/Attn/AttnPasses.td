@@ -98,9 +98,22 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
     The one difference that is permitted: where the graph gives NaN for a row whose scores are -inf throughout, the op
     gives 0.
 
+    A softmax that is not fused becomes `attn.softmax`, where its scores are a tensor.
+
     Precondition: tensors. Postcondition: a remark (category `attn`) for each softmax, fused with what was absorbed, or
-    not, with the first reason. Skipped: scores that others use; maxima that are not subtracted, unless asked for.
-    Example: test/Transforms/attn-fuse/doc-example.mlir.
+    not, with the first reason. Skipped: scores that others use (they would be computed twice); maxima that are not
+    subtracted, unless asked for; attention over a single key of which upstream's tosa conversion has folded the sums away
+    (what is left is no softmax).
+
+    Before (test/Transforms/attn-fuse/doc-example.mlir): batch_matmul with a transposed key, a generic that scales and adds
+    `select(j <= i, 0, -inf)`, a maximum, exp, a sum, a quotient, batch_matmul. After:
+    ```mlir
+    %r = attn.attention %query, %key, %value scale(%scale)
+        layout(query(b, i, d), key(b, j, d), value(b, j, e), out(b, i, e)) where(%b, %h, %i, %j) {
+      %keep = arith.cmpi sle, %j, %i : index
+      attn.yield %keep : i1
+    } : tensor<6x5x4xf32>, tensor<6x7x4xf32>, tensor<6x7x8xf32> outs(%out : tensor<6x5x8xf32>) -> tensor<6x5x8xf32>
+    ```
   }];
   let options = [
     Option<"allowUnshiftedExp", "allow-unshifted-exp", "bool", "false",

@@ -48,6 +48,7 @@ private:
   ExprRef openRoot(ExprRef leaf);
   LogicalResult matchScores();
   LogicalResult matchFunction();
+  ExprRef captureBiases(ExprRef score);
   std::optional<Contraction> findDotProduct(ExprRef leaf);
   LogicalResult chooseOperands();
   bool choose(ArrayRef<Operand> candidates, Type type, Operand &chosen);
@@ -390,6 +391,36 @@ LogicalResult Matcher::matchSink() {
   return isCaptured ? success() : fail("the sink is no element of a tensor of heads");
 }
 
+/// True if computing the expression for every score would cost more than reading it.
+static bool isExpensive(ExprRef e) {
+  constexpr int kMaxOps = 24;
+  int ops = 0;
+  bool hasFunction = false;
+  walk(e, [&](ExprRef part) {
+    ops += part->is(Expr::Kind::Apply);
+    hasFunction |= part->is(Expr::Kind::Apply) &&
+                   (part->opName.getValue().starts_with("math.") || part->isApply<arith::DivFOp>());
+  });
+  return hasFunction || ops > kMaxOps;
+}
+
+/// What does not depend on the dot product and is expensive is read from the tensor that the graph has of it.
+ExprRef Matcher::captureBiases(ExprRef score) {
+  llvm::DenseMap<ExprRef, ExprRef> by;
+  SmallVector<ExprRef> stack = {score};
+  while (!stack.empty()) {
+    ExprRef e = stack.pop_back_val();
+    if (contains(e, match.argument)) {
+      stack.append(e->operands.begin(), e->operands.end());
+      continue;
+    }
+    ArrayRef<TensorElement> tensors = elements.findTensors(e);
+    if (e->is(Expr::Kind::Apply) && isExpensive(e) && !tensors.empty())
+      by[e] = expressions.element(tensors.front().tensor, tensors.front().indices);
+  }
+  return expressions.substitute(score, by);
+}
+
 LogicalResult Matcher::matchFunction() {
   std::string reason;
   auto function = splitScores(elements, match.softmax.scores, dot, match.softmax.key, match.scoreType,
@@ -398,7 +429,7 @@ LogicalResult Matcher::matchFunction() {
     return fail(reason);
   match.scale.multiply(function->scale);
   match.argument = function->argument;
-  match.score = function->score;
+  match.score = captureBiases(function->score);
   match.keep = function->keep;
   if (function->finiteMask)
     match.notes.push_back(llvm::formatv("mask of {0:e} as -inf, for {1}", *function->finiteMask,
