@@ -10,6 +10,7 @@
 
 #include "../Fusion/BuildAttention.h"
 #include "../Fusion/RegionBuilder.h"
+#include "../Fusion/VerifyFusion.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +21,9 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/ManagedStatic.h"
 
 namespace attn {
 #define GEN_PASS_DEF_FUSEPASS
@@ -47,8 +50,8 @@ public:
 private:
   /// Finds the softmaxes of the function, in its order.
   void findSoftmaxes();
-  /// True if the contraction was replaced.
-  bool fuse(Operation *root);
+  /// Replaces the contraction if it is one of an attention. Fails where verification finds that it is not.
+  LogicalResult fuse(Operation *root);
   void report();
 
   llvm::MapVector<Operation *, Outcome> softmaxes;
@@ -57,6 +60,21 @@ private:
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The flag of the tools
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct FusionFlags {
+  llvm::cl::opt<bool> verify{"attn-verify-fusion",
+                             llvm::cl::desc("attn-fuse compares each fusion with its graph, by the reference")};
+};
+} // namespace
+
+static llvm::ManagedStatic<FusionFlags> fusionFlags;
+
+void attn::registerFusionFlags() { *fusionFlags; }
 
 //===----------------------------------------------------------------------===//
 // Who uses what
@@ -129,7 +147,7 @@ static void eraseDead(func::FuncOp function) {
   });
 }
 
-bool FusePass::fuse(Operation *root) {
+LogicalResult FusePass::fuse(Operation *root) {
   Expressions expressions(&getContext());
   Elements elements(expressions);
   elements.assumeEqualSizes(getOperation());
@@ -141,7 +159,7 @@ bool FusePass::fuse(Operation *root) {
   if (failed(match)) {
     if (miss.sum && !softmaxes[miss.sum].isFused && softmaxes[miss.sum].text.empty())
       softmaxes[miss.sum].text = miss.reason;
-    return false;
+    return success();
   }
   Operation *user = match->weights || dead.contains(match->scoresOp)
                         ? nullptr
@@ -149,9 +167,12 @@ bool FusePass::fuse(Operation *root) {
   if (user) {
     softmaxes[match->softmax.sum].text =
         llvm::formatv("the scores have another user, '{0}'", user->getName().getStringRef());
-    return false;
+    return success();
   }
   BuiltAttention built = buildAttention(elements, *match);
+  bool isVerified = verify || (fusionFlags.isConstructed() && fusionFlags->verify);
+  if (isVerified && failed(verifyFusion(elements, *match, built)))
+    return failure();
   softmaxes[match->softmax.sum] = {true, describe(*match, built.op)};
   Block *block = root->getBlock();
   root->getResult(0).replaceAllUsesWith(built.out);
@@ -162,7 +183,7 @@ bool FusePass::fuse(Operation *root) {
     eraseDead(getOperation());
     sortTopologically(block);
   }
-  return true;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,8 +250,10 @@ void FusePass::runOnOperation() {
     if ((isa<MatmulOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0)) && !softmaxes.contains(op))
       contractions.push_back(op);
   });
-  for (Operation *op : contractions)
-    fuse(op);
+  bool isRight = llvm::all_of(contractions, [&](Operation *op) { return succeeded(fuse(op)); });
+  // What was built and not committed goes, too.
   eraseDead(getOperation());
+  if (!isRight)
+    return signalPassFailure();
   report();
 }
