@@ -251,8 +251,13 @@ template <typename F> static Step integerToReal(const Places &p, F f) {
 static Step compileConversion(Operation &op, const Places &p) {
   return llvm::TypeSwitch<Operation *, Step>(&op)
       .Case([&](arith::ExtFOp) { return real1(p, [](double x) { return x; }); })
-      // The one rounding of exact mode: the program says it.
-      .Case([&](arith::TruncFOp) { return real1(p, [type = p.outType()](double x) { return roundToType(type, x); }); })
+      // The one rounding of exact mode: the program says it, and numbers that become indices depend on it. To 16 bits
+      // it is how graphs save memory, and a part of their error.
+      .Case([&](arith::TruncFOp) {
+        return real1(p, [type = p.outType()](double x) {
+          return type.getIntOrFloatBitWidth() < 32 ? x : roundToType(type, x);
+        });
+      })
       .Case<arith::ExtSIOp, arith::IndexCastOp>([&](auto) { return signExtend(p); })
       .Case<arith::ExtUIOp, arith::IndexCastUIOp, arith::TruncIOp>([&](auto) { return zeroExtend(p); })
       .Case([&](arith::SIToFPOp) {

@@ -73,7 +73,7 @@ TEST_F(ReferenceOpsTest, UndefinedIntegerOpsAreErrors) {
 
 TEST_F(ReferenceOpsTest, Conversions) {
   const char *text = R"(
-    func.func @main(%a: i8, %t: i1, %x: f32) -> (i32, i32, i32, f32, f32, i16, i64, i32, f64) {
+    func.func @main(%a: i8, %t: i1, %x: f32) -> (i32, i32, i32, f32, f32, i16, i64, i32, f64, f32) {
       %0 = arith.extsi %a : i8 to i32
       %1 = arith.extui %a : i8 to i32
       %2 = arith.extsi %t : i1 to i32
@@ -85,10 +85,12 @@ TEST_F(ReferenceOpsTest, Conversions) {
       %8 = arith.bitcast %x : f32 to i32
       %9 = arith.truncf %x : f32 to f16
       %10 = arith.extf %9 : f16 to f64
-      return %0, %1, %2, %3, %4, %5, %7, %8, %10 : i32, i32, i32, f32, f32, i16, i64, i32, f64
+      %11 = arith.constant 0.1 : f64
+      %12 = arith.truncf %11 : f64 to f32
+      return %0, %1, %2, %3, %4, %5, %7, %8, %10, %12 : i32, i32, i32, f32, f32, i16, i64, i32, f64, f32
     })";
   auto r = results(text, {integers(8, {}, {-2}), integers(1, {}, {1}), real({}, {-2.7})});
-  ASSERT_EQ(r.size(), 9u);
+  ASSERT_EQ(r.size(), 10u);
   EXPECT_EQ(r[0].data[0].integer, -2);
   EXPECT_EQ(r[1].data[0].integer, 254);
   EXPECT_EQ(r[2].data[0].integer, -1);
@@ -97,7 +99,8 @@ TEST_F(ReferenceOpsTest, Conversions) {
   EXPECT_EQ(r[5].data[0].integer, -2);
   EXPECT_EQ(r[6].data[0].integer, 254);
   EXPECT_EQ(r[7].data[0].integer, static_cast<int32_t>(0xC02CCCCD));
-  EXPECT_EQ(r[8].data[0].real, -2.69921875); // truncf rounds, in exact mode too.
+  EXPECT_EQ(r[8].data[0].real, -2.7); // Exact mode does not round to 16 bits,
+  EXPECT_EQ(r[9].data[0].real, 0.1f); // but to f32 where the program says so.
   for (double poison : {32768.0, -32769.0, nan})
     EXPECT_EQ(results(text, {integers(8, {}, {0}), integers(1, {}, {0}), real({}, {poison})})[5].data[0].integer,
               -32768);

@@ -12,7 +12,7 @@
 //
 // Two precisions:
 // * exact (the default): element types count at the inputs alone. Everything after is f64, and no intermediate float
-//   is rounded to f32 or below, except where arith.truncf says so. Integers wrap at their width.
+//   is rounded, except where arith.truncf says f32. Integers wrap at their width.
 // * roundLikeUnfused: what the graph gives when nothing is fused. Each arith, math and linalg result is rounded to its
 //   type; attn ops take products, sums and softmax in f32 (f64 for f64), round the weights once to the input type and
 //   the output once to its type. Compare.h turns the two into a tolerance.

@@ -37,12 +37,17 @@ public:
 private:
   LogicalResult fail(const Twine &reason) {
     if (miss.reason.empty())
-      miss = {match.softmax.sum, reason.str()};
+      miss = {match.softmax.sum, reason.str(), nullptr};
     return failure();
   }
 
   LogicalResult matchProduct();
+  void nameAxis(ExprRef values);
+  ExprRef read(ExprRef factor);
+  LogicalResult failContraction(ExprRef weights, size_t count);
+  ExprRef openRoot(ExprRef leaf);
   LogicalResult matchScores();
+  LogicalResult matchFunction();
   std::optional<Contraction> findDotProduct(ExprRef leaf);
   LogicalResult chooseOperands();
   bool choose(ArrayRef<Operand> candidates, Type type, Operand &chosen);
@@ -61,6 +66,8 @@ private:
   /// The indices of the result's dimensions, in their order.
   SmallVector<ExprRef> outIndices;
   ExprRef dot = nullptr;
+  /// What the root does to its contraction, `wrapped`; null for nothing.
+  ExprRef wrap = nullptr, wrapped = nullptr;
   /// What is contracted by the two products, as the operands are indexed.
   SmallVector<ExprRef> headDims, keyIndices;
   SmallVector<Operand> queries, keys, values;
@@ -72,38 +79,80 @@ private:
 // The two contractions
 //===----------------------------------------------------------------------===//
 
+/// Says which axis a softmax is over in place of the keys'.
+void Matcher::nameAxis(ExprRef values) {
+  if (miss.axis)
+    miss.reason += contains(values, miss.axis) ? ": it is over a batch or head axis" : ": it is over the query axis";
+  miss.axis = nullptr;
+}
+
 /// Finds weights and values among the factors of the root.
 LogicalResult Matcher::matchProduct() {
   auto indices = elements.makeResultIndices(match.root);
   if (!indices)
     return failure();
   outIndices = *indices;
-  ExprRef leaf = expressions.element(match.root->getResult(0), outIndices);
+  ExprRef leaf = openRoot(expressions.element(match.root->getResult(0), outIndices));
   auto holdsSoftmax = [&](ExprRef e) {
-    if (!e->is(Expr::Kind::Element))
-      return false;
     bool found = false;
-    walk(elements.read(e->value, e->operands),
-         [&](ExprRef part) { found = found || findExponentialSum(elements, part); });
-    return found;
+    walk(read(e), [&](ExprRef part) { found = found || findExponentialSum(elements, part); });
+    return found || wrap;
   };
-  std::optional<Contraction> product = openContraction(elements, leaf, holdsSoftmax);
-  if (!product || product->dims.size() != 1)
+  std::optional<Contraction> product = leaf ? openContraction(elements, leaf) : std::nullopt;
+  if (!product)
     return failure();
   for (ExprRef weights : {product->left, product->right}) {
-    if (!holdsSoftmax(weights))
+    ExprRef values = weights == product->left ? product->right : product->left;
+    if (!weights->is(Expr::Kind::Element) || !values->is(Expr::Kind::Element) || !holdsSoftmax(weights))
       continue;
-    auto softmax = matchSoftmax(elements, elements.read(weights->value, weights->operands), product->dims[0], options,
-                                miss);
-    if (failed(softmax))
+    if (product->dims.size() != 1)
+      return failContraction(weights, product->dims.size());
+    auto softmax = matchSoftmax(elements, read(weights), product->dims[0], options, miss);
+    if (failed(softmax)) {
+      nameAxis(values);
       continue;
+    }
     match.softmax = *softmax;
     if (product->scale.constant != 1 || !product->scale.factors.empty())
       return fail("a factor stands between the softmax and the product with the values");
-    values = peel(elements, weights == product->left ? product->right : product->left, /*allowScale=*/false);
+    this->values = peel(elements, values, /*allowScale=*/false);
     return success();
   }
   return failure();
+}
+
+/// The weights of a factor, with what the root does to the product done to them.
+ExprRef Matcher::read(ExprRef factor) {
+  ExprRef weights = elements.read(factor->value, factor->operands);
+  return wrap ? expressions.substitute(wrap, {{wrapped, weights}}) : weights;
+}
+
+LogicalResult Matcher::failContraction(ExprRef weights, size_t count) {
+  walk(read(weights), [&](ExprRef part) {
+    Operation *sum = match.softmax.sum ? nullptr : findExponentialSum(elements, part);
+    match.softmax.sum = sum ? sum : match.softmax.sum;
+  });
+  return fail(llvm::formatv("the product with the values contracts {0} axes", count));
+}
+
+/// A root that is no contraction itself may divide one by the sum of each row, or give 0 for rows without a key: both may
+/// be done to the weights as well. Returns the contraction, and keeps what is done to it.
+ExprRef Matcher::openRoot(ExprRef leaf) {
+  auto op = dyn_cast<linalg::LinalgOp>(match.root);
+  if (!op || op.getNumReductionLoops() != 0)
+    return leaf;
+  ExprRef value = elements.read(leaf->value, leaf->operands), inner = stripCasts(value);
+  if (inner->isApply<arith::SelectOp>())
+    inner = stripCasts(inner->operands[inner->operands[1]->getReal() == 0.0 ? 2 : 1]);
+  if (inner->isApply<arith::DivFOp>())
+    inner = stripCasts(inner->operands[0]);
+  else if (inner->isApply<arith::MulFOp>())
+    inner = stripCasts(inner->operands[stripCasts(inner->operands[0])->isApply<arith::DivFOp>() ? 1 : 0]);
+  if (inner == stripCasts(value) || !openContraction(elements, inner))
+    return nullptr;
+  wrap = value;
+  wrapped = inner;
+  return inner;
 }
 
 /// The dot product that an element leaf is: contracted indices reach both factors, the key's index one of them.
@@ -111,7 +160,7 @@ std::optional<Contraction> Matcher::findDotProduct(ExprRef leaf) {
   ExprRef key = match.softmax.key;
   if (!leaf->is(Expr::Kind::Element) || !contains(leaf, key))
     return std::nullopt;
-  auto product = openContraction(elements, leaf, [](ExprRef) { return false; });
+  auto product = openContraction(elements, leaf);
   if (!product || contains(product->left, key) == contains(product->right, key))
     return std::nullopt;
   if (contains(product->left, key))
@@ -198,7 +247,7 @@ void Matcher::substituteAll(const llvm::DenseMap<ExprRef, ExprRef> &by) {
     llvm::for_each(match.weights->indices, substitute);
   for (SmallVector<ExprRef> *indices : {&outIndices, &headDims, &keyIndices})
     llvm::for_each(*indices, substitute);
-  for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.softmax.weights, &dot})
+  for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.score, &match.keep})
     substitute(*e);
 }
 
@@ -337,24 +386,31 @@ LogicalResult Matcher::matchSink() {
   return isCaptured ? success() : fail("the sink is no element of a tensor of heads");
 }
 
+LogicalResult Matcher::matchFunction() {
+  std::string reason;
+  auto function = splitScores(elements, match.softmax.scores, dot, match.softmax.key, match.scoreType,
+                              match.softmax.keptWhere, reason);
+  if (failed(function))
+    return fail(reason);
+  match.scale.multiply(function->scale);
+  match.argument = function->argument;
+  match.score = function->score;
+  match.keep = function->keep;
+  if (function->finiteMask)
+    match.notes.push_back(llvm::formatv("mask of {0:e} as -inf, for {1}", *function->finiteMask,
+                                        match.softmax.keptWhere ? "rows without a key are set to 0"
+                                                                : "every row is proved to keep a key"));
+  return success();
+}
+
 FailureOr<AttentionMatch> Matcher::run(FindWeights findWeights) {
-  if (failed(matchProduct()) || failed(matchScores()) || failed(chooseOperands()))
+  if (failed(matchProduct()) || failed(matchScores()) || failed(chooseOperands()) || failed(matchFunction()))
     return failure();
   match.weights = findWeights(match.softmax.weights);
   if (match.weights && !getAxes(expressions, *match.weights))
     return fail("the weights have another user, and are read at computed places");
   if (failed(splitIndices()) || failed(matchSink()))
     return failure();
-  std::optional<ScoreFunction> function =
-      splitScores(elements, match.softmax.scores, dot, match.softmax.key, match.scoreType);
-  if (!function)
-    return fail("the product of queries and keys is used otherwise than in a function of one score");
-  match.scale.multiply(function->scale);
-  match.argument = function->argument;
-  match.score = function->score;
-  match.keep = function->keep;
-  if (function->finiteMask)
-    match.notes.push_back(llvm::formatv("mask of {0} as -inf, for every row is proved to keep a key", *function->finiteMask));
   if (failed(assignRoles()))
     return failure();
   return match;

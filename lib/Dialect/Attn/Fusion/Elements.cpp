@@ -240,7 +240,7 @@ std::optional<SmallVector<ExprRef>> Elements::makeResultIndices(Operation *op) {
     return indices;
   }
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || !linalgOp.hasPureTensorSemantics() || linalgOp.getNumReductionLoops() == 0)
+  if (!linalgOp || !linalgOp.hasPureTensorSemantics() || linalgOp.getNumDpsInits() == 0)
     return std::nullopt;
   SmallVector<ExprRef> loops = makeLoops(linalgOp);
   for (AffineExpr expr : linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).getResults()) {

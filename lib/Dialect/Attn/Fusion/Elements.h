@@ -60,8 +60,8 @@ public:
   /// step.
   std::optional<Reduction> open(ExprRef leaf, bool isDeep = true);
 
-  /// Indices of the first result's elements, each of its own; nullopt where the op is no contraction or reduction whose
-  /// result is indexed plainly.
+  /// Indices of the first result's elements, each of its own; nullopt where the op is no linalg op or matrix product
+  /// whose result is indexed plainly.
   std::optional<llvm::SmallVector<ExprRef>> makeResultIndices(mlir::Operation *op);
 
   /// For each loop of the op an index of its own, with the loop's extent.

@@ -356,6 +356,8 @@ ExprRef Expressions::quotient(ExprRef a, int64_t divisor) {
     return a;
   if (splitByDivisor(*this, a, divisor, whole, rest))
     return whole;
+  if (rest != a && rangeOf(rest).low >= 0)
+    return add(whole, quotient(rest, divisor));
   if (a->is(Expr::Kind::Quotient))
     return quotient(a->operands[0], a->offset * divisor);
   if (a->is(Expr::Kind::Remainder) && a->offset % divisor == 0)
@@ -372,6 +374,8 @@ ExprRef Expressions::remainder(ExprRef a, int64_t divisor) {
     return integer(0);
   if (splitByDivisor(*this, a, divisor, whole, rest))
     return rest;
+  if (rest != a && rangeOf(rest).low >= 0)
+    return remainder(rest, divisor);
   if (a->is(Expr::Kind::Remainder) && a->offset % divisor == 0)
     return remainder(a->operands[0], divisor);
   Expr expr = makeExpr(Expr::Kind::Remainder, IndexType::get(context));

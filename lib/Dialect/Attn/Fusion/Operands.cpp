@@ -40,22 +40,19 @@ bool fusion::takeScalar(Elements &elements, ExprRef e, bool isDivisor, Scale &sc
   return true;
 }
 
-/// Collects the factors of a product. A leaf that is no atom is looked into while it is the only one.
-static bool collectFactors(Elements &elements, ExprRef e, llvm::function_ref<bool(ExprRef)> isAtom, Scale &scale,
-                           SmallVector<ExprRef> &factors) {
+static bool collectFactors(Elements &elements, ExprRef e, Scale &scale, SmallVector<ExprRef> &factors) {
   if (e->isApply<arith::ExtFOp>())
-    return collectFactors(elements, e->operands[0], isAtom, scale, factors);
+    return collectFactors(elements, e->operands[0], scale, factors);
   if (e->isApply<arith::MulFOp>())
-    return collectFactors(elements, e->operands[0], isAtom, scale, factors) &&
-           collectFactors(elements, e->operands[1], isAtom, scale, factors);
+    return collectFactors(elements, e->operands[0], scale, factors) &&
+           collectFactors(elements, e->operands[1], scale, factors);
   if (takeScalar(elements, e, /*isDivisor=*/false, scale))
     return true;
   factors.push_back(e);
   return e->is(Expr::Kind::Element);
 }
 
-std::optional<Contraction> fusion::openContraction(Elements &elements, ExprRef leaf,
-                                                   llvm::function_ref<bool(ExprRef)> isAtom) {
+std::optional<Contraction> fusion::openContraction(Elements &elements, ExprRef leaf) {
   std::optional<Reduction> sum = elements.open(leaf, /*isDeep=*/false);
   if (!sum || sum->combiner != arith::AddFOp::getOperationName() || sum->init->getReal() != 0.0)
     return std::nullopt;
@@ -65,14 +62,15 @@ std::optional<Contraction> fusion::openContraction(Elements &elements, ExprRef l
     contraction.op = sum->op;
     contraction.dims = sum->dims;
     SmallVector<ExprRef> factors;
-    if (!collectFactors(elements, body, isAtom, contraction.scale, factors) || factors.empty() || factors.size() > 2)
+    if (!collectFactors(elements, body, contraction.scale, factors) || factors.empty() || factors.size() > 2)
       return std::nullopt;
     contraction.left = factors[0];
     if (factors.size() == 2) {
       contraction.right = factors[1];
       return contraction;
     }
-    body = isAtom(factors[0]) ? nullptr : elements.readStep(factors[0]->value, factors[0]->operands);
+    // The product may be a tensor of its own, behind views.
+    body = elements.readStep(factors[0]->value, factors[0]->operands);
     if (!body)
       return std::nullopt;
   }

@@ -33,9 +33,8 @@ struct Contraction {
   Scale scale;
 };
 
-/// The contraction that computes an Element leaf. `isAtom` says which elements are a factor as they are; the products of
-/// others are looked into.
-std::optional<Contraction> openContraction(Elements &elements, ExprRef leaf, llvm::function_ref<bool(ExprRef)> isAtom);
+/// The contraction that computes an Element leaf: a sum of products, or of a tensor that is one.
+std::optional<Contraction> openContraction(Elements &elements, ExprRef leaf);
 
 /// If an expression is a scalar that depends on no index, multiplies (or divides) `scale` by it.
 bool takeScalar(Elements &elements, ExprRef e, bool isDivisor, Scale &scale);

@@ -35,7 +35,9 @@ public:
 
   SmallVector<ExprRef> keeps;
   std::optional<double> finiteMask;
-  bool everyRowKeepsAKey();
+  bool everyRowKeepsAKey(ExprRef all);
+  ExprRef conjunctionOf(ArrayRef<ExprRef> conditions);
+  bool isMask(ExprRef keptWhere, ExprRef keep);
 
 private:
   ExprRef widenApply(ExprRef e);
@@ -158,10 +160,7 @@ ExprRef Splitter::takeMasks(ExprRef score, bool isFiniteTaken) {
 
 /// Tries keys that masks of the field keep: the first, the last, the row's own. Proved is what folds to true for every
 /// row.
-bool Splitter::everyRowKeepsAKey() {
-  ExprRef all = expressions.boolean(true);
-  for (ExprRef keep : keeps)
-    all = expressions.conjunction(all, keep);
+bool Splitter::everyRowKeepsAKey(ExprRef all) {
   SmallVector<ExprRef> tries = {expressions.integer(0)};
   IntegerRange keyRange = expressions.rangeOf(key);
   bool isStatic = key->is(Expr::Kind::Dim) && key->extent.isStatic();
@@ -176,26 +175,58 @@ bool Splitter::everyRowKeepsAKey() {
   });
 }
 
-std::optional<ScoreFunction> fusion::splitScores(Elements &elements, ExprRef scores, ExprRef dot, ExprRef key,
-                                                 FloatType scoreType) {
+ExprRef Splitter::conjunctionOf(ArrayRef<ExprRef> conditions) {
+  ExprRef all = expressions.boolean(true);
+  for (ExprRef condition : conditions)
+    all = expressions.conjunction(all, condition);
+  return all;
+}
+
+/// True if the condition is that the key, or any key of its row, is kept.
+bool Splitter::isMask(ExprRef keptWhere, ExprRef keep) {
+  if (keptWhere == keep)
+    return true;
+  ExprRef inner = keptWhere;
+  bool isNegated = isNegation(keptWhere, inner);
+  std::optional<Reduction> row = elements.open(inner);
+  StringRef combiner = isNegated ? arith::AndIOp::getOperationName() : arith::OrIOp::getOperationName();
+  if (!row || row->combiner != combiner || row->dims.size() != 1 || row->init->getBool() != isNegated ||
+      !elements.haveSameExtent(row->dims[0], key))
+    return false;
+  ExprRef body = expressions.substitute(row->body, {{row->dims[0], key}});
+  return (isNegated ? expressions.negation(body) : body) == keep;
+}
+
+FailureOr<ScoreFunction> fusion::splitScores(Elements &elements, ExprRef scores, ExprRef dot, ExprRef key,
+                                             FloatType scoreType, ExprRef keptWhere, std::string &reason) {
   Expressions &expressions = elements.expressions;
   ScoreFunction function;
   function.argument = expressions.argument(scoreType);
   Splitter splitter(elements, dot, key, scoreType);
   function.score = expressions.substitute(splitter.widen(scores), {{splitter.widen(dot), function.argument}});
-  if (contains(function.score, dot))
-    return std::nullopt;
+  if (contains(function.score, dot)) {
+    reason = "the product of queries and keys is used otherwise than in a function of one score";
+    return failure();
+  }
   splitter.takeScale(function);
   ExprRef infinite = splitter.takeMasks(function.score, /*isFiniteTaken=*/false);
-  SmallVector<ExprRef> infiniteKeeps = splitter.keeps;
+  ExprRef infiniteKeep = splitter.conjunctionOf(splitter.keeps);
+  bool isGuarded = keptWhere && (splitter.isMask(keptWhere, infiniteKeep) || llvm::is_contained(splitter.keeps, keptWhere));
   splitter.keeps.clear();
   ExprRef finite = splitter.takeMasks(function.score, /*isFiniteTaken=*/true);
-  bool isFinite = splitter.finiteMask && splitter.everyRowKeepsAKey();
+  ExprRef finiteKeep = splitter.conjunctionOf(splitter.keeps);
+  bool isGuardedFinite = keptWhere && splitter.finiteMask && splitter.isMask(keptWhere, finiteKeep);
+  bool isFinite = splitter.finiteMask && (isGuardedFinite || (!keptWhere && splitter.everyRowKeepsAKey(finiteKeep)));
+  if (keptWhere && !isGuarded && !isGuardedFinite) {
+    reason = "a select sets weights to 0 by another condition than that the row has no key";
+    return failure();
+  }
   function.score = isFinite ? finite : infinite;
+  function.keep = isFinite ? finiteKeep : infiniteKeep;
+  if (function.keep->getBool() == true)
+    function.keep = nullptr;
   if (isFinite)
     function.finiteMask = splitter.finiteMask;
-  for (ExprRef keep : isFinite ? splitter.keeps : infiniteKeeps)
-    function.keep = function.keep ? expressions.conjunction(function.keep, keep) : keep;
   // A factor may have been behind a mask.
   splitter.takeScale(function);
   return function;

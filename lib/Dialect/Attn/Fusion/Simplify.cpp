@@ -242,6 +242,11 @@ ExprRef Expressions::simplifyReal(StringRef name, Type type, ArrayRef<ExprRef> o
     return a == 0.0 ? operands[1] : operands[0];
   if (is(arith::SubFOp()) && b == 0.0)
     return operands[0];
+  if (is(arith::AddFOp()))
+    for (int k : {0, 1})
+      if (operands[k]->isApply<arith::NegFOp>())
+        return apply(arith::SubFOp::getOperationName(), nullptr, type, {operands[1 - k], operands[k]->operands[0]},
+                     {type, type});
   if (is(arith::MulFOp()) && (a == 1.0 || b == 1.0))
     return a == 1.0 ? operands[1] : operands[0];
   if (is(arith::DivFOp()) && b == 1.0)

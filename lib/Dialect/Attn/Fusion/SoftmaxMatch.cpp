@@ -37,7 +37,7 @@ public:
 private:
   LogicalResult fail(const Twine &reason) {
     if (miss.reason.empty())
-      miss = {softmax.sum, reason.str()};
+      miss = {softmax.sum, reason.str(), miss.axis};
     return failure();
   }
 
@@ -48,6 +48,8 @@ private:
   bool splitLogSumExp(ExprRef weights);
   FailureOr<Softmax> matchOp(Operation *op);
   LogicalResult failNoQuotient();
+  LogicalResult failAxis();
+  ExprRef stripZeroSum(ExprRef e);
   LogicalResult matchSum();
   LogicalResult matchNumerator();
   LogicalResult matchGuard();
@@ -73,6 +75,10 @@ private:
 };
 
 } // namespace
+
+static arith::CmpFPredicate predicateOf(ExprRef comparison) {
+  return cast<arith::CmpFPredicateAttr>(cast<DictionaryAttr>(comparison->attribute).get("predicate")).getValue();
+}
 
 //===----------------------------------------------------------------------===//
 // The quotient
@@ -182,6 +188,13 @@ bool Matcher::isMaximumOf(ExprRef maximum, ExprRef scores) {
       if (maximum->operands[k]->getReal() == 0.0)
         return contains(maximum->operands[0], maximum->operands[3 - k]) &&
                isMaximumOf(maximum->operands[3 - k], scores);
+  // Both times the same positive constant.
+  if (maximum->isApply<arith::MulFOp>() && scores->isApply<arith::MulFOp>())
+    for (int k : {0, 1})
+      if (maximum->operands[k]->getReal().value_or(0) > 0)
+        for (int other : {0, 1})
+          if (scores->operands[other] == maximum->operands[k])
+            return isMaximumOf(maximum->operands[1 - k], stripCasts(scores->operands[1 - other]));
   std::optional<Reduction> reduction = elements.open(maximum);
   if (!reduction || reduction->dims.size() != 1 ||
       (reduction->combiner != arith::MaximumFOp::getOperationName() &&
@@ -203,8 +216,36 @@ ExprRef Matcher::stripMaxima(ExprRef exponent, bool &hasMaximum) {
 // Putting it together
 //===----------------------------------------------------------------------===//
 
+/// The sum varies along the keys. The axis that it is over is the one along which its body gives the numerators.
+LogicalResult Matcher::failAxis() {
+  walk(numerator, [&](ExprRef e) {
+    ExprRef body = stripCasts(expressions.substitute(sum.body, {{sum.dims[0], e}}));
+    if (e->is(Expr::Kind::Dim) && body == stripCasts(numerator))
+      miss.axis = e;
+  });
+  return fail("the softmax is not over the axis that the product with the values contracts (the key axis)");
+}
+
+/// select(sum == 0, x, sum): a row without a key divides 0 by x.
+ExprRef Matcher::stripZeroSum(ExprRef e) {
+  for (int k : {1, 2}) {
+    if (!e->isApply<arith::SelectOp>() || !e->operands[0]->isApply<arith::CmpFOp>())
+      continue;
+    ExprRef condition = e->operands[0], kept = e->operands[k];
+    using P = arith::CmpFPredicate;
+    bool isZero = llvm::is_contained({P::OEQ, P::UEQ}, predicateOf(condition)) && k == 2;
+    bool isNotZero = llvm::is_contained({P::ONE, P::UNE, P::OGT}, predicateOf(condition)) && k == 1;
+    if ((isZero || isNotZero) && condition->operands[0] == kept && condition->operands[1]->getReal() == 0.0 &&
+        e->operands[3 - k]->getReal().value_or(0) > 0) {
+      softmax.hasGuard = true;
+      return stripCasts(kept);
+    }
+  }
+  return e;
+}
+
 LogicalResult Matcher::matchSum() {
-  denominator = stripCasts(denominator);
+  denominator = stripZeroSum(stripCasts(denominator));
   std::optional<Reduction> opened = elements.open(denominator);
   if (!opened || opened->combiner != arith::AddFOp::getOperationName()) {
     // The numerator is an exponential: it looks like a softmax.
@@ -226,8 +267,7 @@ LogicalResult Matcher::matchSum() {
   if (sum.init->getReal() != 0.0)
     return fail("the sum does not start at 0");
   if (contains(denominator, softmax.key))
-    return fail("the softmax is not over the axis that the product with the values contracts (the key axis): the sum "
-                "varies along it");
+    return failAxis();
   if (denominator->type.getIntOrFloatBitWidth() < 32)
     return fail(llvm::formatv("the sum is kept in {0} bits, softmax needs 32", denominator->type.getIntOrFloatBitWidth()));
   return success();
@@ -241,7 +281,8 @@ LogicalResult Matcher::matchNumerator() {
   softmax.scores = stripMaxima(exponent, hasMaximum);
   if (hasMaximum || options.allowUnshifted)
     return success();
-  if (exponent->isApply<arith::SubFOp>() && !contains(exponent->operands[1], softmax.key))
+  if (exponent->isApply<arith::SubFOp>() &&
+      (!contains(exponent->operands[1], softmax.key) || elements.open(stripCasts(exponent->operands[1]))))
     return fail("what is subtracted is not the maximum of the same scores over the key axis");
   return fail("no maximum is subtracted: exp overflows where a softmax does not (allow-unshifted-exp fuses it)");
 }
@@ -271,7 +312,7 @@ LogicalResult Matcher::matchSink() {
   return success();
 }
 
-static bool isNegation(ExprRef e, ExprRef &inner) {
+bool fusion::isNegation(ExprRef e, ExprRef &inner) {
   if (!e->isApply<arith::XOrIOp>())
     return false;
   for (int k : {0, 1}) {
@@ -281,10 +322,6 @@ static bool isNegation(ExprRef e, ExprRef &inner) {
     return true;
   }
   return false;
-}
-
-static arith::CmpFPredicate predicateOf(ExprRef comparison) {
-  return cast<arith::CmpFPredicateAttr>(cast<DictionaryAttr>(comparison->attribute).get("predicate")).getValue();
 }
 
 /// True if the condition says that the key's score is -inf (or, negated, that it is not).
@@ -322,7 +359,9 @@ LogicalResult Matcher::matchGuard() {
                predicateOf(guard) == arith::CmpFPredicate::UNO;
   if (isNaN && stripCasts(guard->operands[0]) == unguarded)
     return success();
-  return fail("a select sets weights to 0 by another condition than that the row has no key");
+  // It may be that of the mask, which is not known here.
+  softmax.keptWhere = isGuardInverted ? guard : expressions.negation(guard);
+  return success();
 }
 
 /// Weights that are no quotient, but hold one: the reason names what else they are.
@@ -337,7 +376,7 @@ LogicalResult Matcher::failNoQuotient() {
                   ? llvm::formatv("'{0}' stands between the softmax and the product with the values",
                                   unguarded->opName.getValue())
                         .str()
-                  : "the weights are no quotient by the sum");
+                  : "the weights are read through another op than a quotient by the sum");
 }
 
 /// The axis of a whole softmax op.
@@ -361,6 +400,8 @@ FailureOr<Softmax> Matcher::matchOp(Operation *op) {
   bool isOver = unguarded->operands[axis] == softmax.key;
   for (auto [k, index] : llvm::enumerate(unguarded->operands))
     isOver &= int64_t(k) == axis || !contains(index, softmax.key);
+  if (!isOver && unguarded->operands[axis]->is(Expr::Kind::Dim))
+    miss.axis = unguarded->operands[axis];
   if (!isOver)
     return fail("the softmax is not over the axis that the product with the values contracts (the key axis)");
   if (elements.readSize(input, axis) != elements.extentOf(softmax.key))
@@ -381,7 +422,7 @@ FailureOr<Softmax> Matcher::match(ExprRef weights) {
   if (!splitQuotient(unguarded) && !splitLogSumExp(unguarded))
     return failNoQuotient();
   if (failed(matchSum()) || failed(matchNumerator()) || failed(matchSink()) || failed(matchGuard()))
-    return failure();
+    return miss.reason.empty() ? failNoQuotient() : failure();
   return softmax;
 }
 

@@ -19,6 +19,8 @@ struct Softmax {
   mlir::Operation *sum = nullptr;
   /// A select gives rows without a key the weights 0.
   bool hasGuard = false;
+  /// Where that select keeps weights, if not in the rows whose scores are not all -inf; null otherwise.
+  ExprRef keptWhere = nullptr;
   /// The weights, guard included, before casts.
   ExprRef weights = nullptr;
 };
@@ -32,6 +34,8 @@ struct SoftmaxOptions {
 struct Miss {
   mlir::Operation *sum = nullptr;
   std::string reason;
+  /// The index that the softmax is over in place of the key's, where that is the reason and it is known.
+  ExprRef axis = nullptr;
 };
 
 /// Matches `weights` as a softmax over `key`. Fails without a reason where nothing in it looks like one.
@@ -40,6 +44,9 @@ mlir::FailureOr<Softmax> matchSoftmax(Elements &elements, ExprRef weights, ExprR
 
 /// The op of the sum that the leaf is, if it sums exponentials.
 mlir::Operation *findExponentialSum(Elements &elements, ExprRef leaf);
+
+/// True if `e` is not `inner`.
+bool isNegation(ExprRef e, ExprRef &inner);
 
 /// Without conversions between float types.
 ExprRef stripCasts(ExprRef e);

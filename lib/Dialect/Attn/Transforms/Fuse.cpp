@@ -12,6 +12,7 @@
 #include "../Fusion/RegionBuilder.h"
 #include "../Fusion/VerifyFusion.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -52,9 +53,13 @@ private:
   void findSoftmaxes();
   /// Replaces the contraction if it is one of an attention. Fails where verification finds that it is not.
   LogicalResult fuse(Operation *root);
+  void eraseDead();
+  void raiseSoftmax(Operation *op);
   void report();
 
   llvm::MapVector<Operation *, Outcome> softmaxes;
+  /// What may be a product with values, and is not looked at yet.
+  llvm::SetVector<Operation *> contractions;
   /// Their locations, for ops that are gone by the end.
   llvm::DenseMap<Operation *, Location> locations;
 };
@@ -85,14 +90,48 @@ static bool isDead(Operation *user, Block *block, const llvm::DenseSet<Operation
   return ancestor && dead.contains(ancestor);
 }
 
-/// The ops of the block that nothing needs once `roots` are replaced.
-static llvm::DenseSet<Operation *> findDead(Operation *root) {
+/// The ops of the block that nothing needs once `root` is replaced, and `replaced` (null for none) with it. What `reads`
+/// holds is needed.
+static llvm::DenseSet<Operation *> findDead(Operation *root, const llvm::DenseSet<Value> &reads = {},
+                                            Value replaced = {}) {
   llvm::DenseSet<Operation *> dead = {root};
-  for (Operation *op = root->getPrevNode(); op; op = op->getPrevNode())
-    if (!op->getUsers().empty() && isMemoryEffectFree(op) &&
-        llvm::all_of(op->getUsers(), [&](Operation *user) { return isDead(user, root->getBlock(), dead); }))
+  for (Operation *op = root->getPrevNode(); op; op = op->getPrevNode()) {
+    bool isRead = llvm::any_of(op->getResults(), [&](Value result) { return reads.contains(result); });
+    bool isUsed = llvm::any_of(op->getResults(), [&](Value result) {
+      return result != replaced && llvm::any_of(result.getUsers(), [&](Operation *user) {
+               return !isDead(user, root->getBlock(), dead);
+             });
+    });
+    if (!op->getUsers().empty() && isMemoryEffectFree(op) && !isRead && !isUsed)
       dead.insert(op);
+  }
   return dead;
+}
+
+/// The tensors and scalars that the attention reads.
+static llvm::DenseSet<Value> findReads(const AttentionMatch &match) {
+  llvm::DenseSet<Value> reads = {match.query.tensor, match.key.tensor, match.value.tensor};
+  auto add = [&](ExprRef e) {
+    if (e)
+      walk(e, [&](ExprRef part) {
+        if (part->value)
+          reads.insert(part->value);
+      });
+  };
+  llvm::for_each(std::array{match.score, match.keep, match.sink}, add);
+  for (auto [factor, isDivisor] : match.scale.factors)
+    add(factor);
+  return reads;
+}
+
+static bool dependOn(const llvm::DenseSet<Value> &reads, Value value) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  for (Value read : reads)
+    if (read.getDefiningOp())
+      (void)getBackwardSlice(read, &slice, options);
+  return reads.contains(value) || slice.contains(value.getDefiningOp());
 }
 
 static Operation *findLiveUser(Value value, const llvm::DenseSet<Operation *> &dead) {
@@ -119,6 +158,22 @@ static std::optional<Operand> findUsedWeights(Elements &elements, ExprRef read,
 // One fusion
 //===----------------------------------------------------------------------===//
 
+/// Why the ops of the match cannot go: what else needs them. Empty if nothing does.
+static std::string whyNotReplaced(const AttentionMatch &match, const llvm::DenseSet<Value> &reads, Value usedWeights) {
+  if (usedWeights && dependOn(reads, usedWeights))
+    return "what the attention reads depends on its own weights";
+  llvm::DenseSet<Operation *> dead = findDead(match.root, reads, usedWeights);
+  for (auto [op, name] : {std::pair(match.scoresOp, "scores"), {match.softmax.sum, "sums of the softmax"}}) {
+    if (dead.contains(op))
+      continue;
+    Operation *user = findLiveUser(op->getResult(0), dead);
+    if (!user)
+      return llvm::formatv("the attention would read {0} at other places of the row", name);
+    return llvm::formatv("the {0} have another user, '{1}'", name, user->getName().getStringRef());
+  }
+  return {};
+}
+
 static std::string describe(const AttentionMatch &match, AttentionOp op) {
   std::string text = "fused into attention: scale ";
   text += match.scale.factors.empty() ? llvm::formatv("{0}", match.scale.constant).str() : std::string("at run time");
@@ -140,10 +195,12 @@ static std::string describe(const AttentionMatch &match, AttentionOp op) {
 }
 
 /// Erases the ops that nothing uses, the last first.
-static void eraseDead(func::FuncOp function) {
-  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
+void FusePass::eraseDead() {
+  getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+    if (!isOpTriviallyDead(op))
+      return;
+    contractions.remove(op);
+    op->erase();
   });
 }
 
@@ -161,14 +218,13 @@ LogicalResult FusePass::fuse(Operation *root) {
       softmaxes[miss.sum].text = miss.reason;
     return success();
   }
-  Operation *user = match->weights || dead.contains(match->scoresOp)
-                        ? nullptr
-                        : findLiveUser(match->scoresOp->getResult(0), dead);
-  if (user) {
-    softmaxes[match->softmax.sum].text =
-        llvm::formatv("the scores have another user, '{0}'", user->getName().getStringRef());
+  Value usedWeights = match->weights ? match->weights->tensor : Value();
+  llvm::DenseSet<Value> reads = findReads(*match);
+  if (std::string text = whyNotReplaced(*match, reads, usedWeights); !text.empty()) {
+    softmaxes[match->softmax.sum].text = text;
     return success();
   }
+  dead = findDead(root, reads, usedWeights);
   BuiltAttention built = buildAttention(elements, *match);
   bool isVerified = verify || (fusionFlags.isConstructed() && fusionFlags->verify);
   if (isVerified && failed(verifyFusion(elements, *match, built)))
@@ -180,7 +236,7 @@ LogicalResult FusePass::fuse(Operation *root) {
     match->weights->tensor.replaceUsesWithIf(
         built.weights, [&](OpOperand &use) { return !isDead(use.getOwner(), block, dead); });
     // Users of the weights may stand in front of the product with the values.
-    eraseDead(getOperation());
+    eraseDead();
     sortTopologically(block);
   }
   return success();
@@ -224,6 +280,43 @@ void FusePass::findSoftmaxes() {
   });
 }
 
+/// The scores of a softmax as a tensor with the given indices; null where there is none.
+static Value findScores(const Elements &elements, const Softmax &softmax, ArrayRef<ExprRef> indices) {
+  for (const TensorElement &element : elements.findTensors(softmax.scores))
+    if (ArrayRef<ExprRef>(element.indices) == indices)
+      return element.tensor;
+  return {};
+}
+
+/// Makes an elementwise op that ends a softmax which is not fused an attn.softmax.
+void FusePass::raiseSoftmax(Operation *op) {
+  Expressions expressions(&getContext());
+  Elements elements(expressions);
+  elements.assumeEqualSizes(getOperation());
+  auto indices = elements.makeResultIndices(op);
+  if (!indices)
+    return;
+  ExprRef weights = elements.read(op->getResult(0), *indices);
+  for (auto [axis, key] : llvm::enumerate(*indices)) {
+    Miss miss;
+    auto softmax = matchSoftmax(elements, weights, key, {}, miss);
+    if (failed(softmax) || softmax->sink || softmax->keptWhere || softmax->factor != 1 || softmax->sum == op)
+      continue;
+    Value scores = findScores(elements, *softmax, *indices);
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    if (!scores || (getElementTypeOrSelf(scores) != type.getElementType() && !type.getElementType().isF32()))
+      return;
+    OpBuilder builder(op);
+    auto raised = SoftmaxOp::create(builder, op->getLoc(), type, scores, cast<linalg::LinalgOp>(op).getDpsInits()[0],
+                                    builder.getI64IntegerAttr(axis));
+    op->getResult(0).replaceAllUsesWith(raised.getResult());
+    Outcome &outcome = softmaxes[softmax->sum];
+    outcome.text = outcome.text.empty() ? "no product with values reads the weights" : outcome.text;
+    outcome.text += "; it is attn.softmax now";
+    return;
+  }
+}
+
 void FusePass::report() {
   for (auto &[op, outcome] : softmaxes) {
     remark::RemarkOpts options = remark::RemarkOpts::name("attn-fuse").category("attn");
@@ -236,6 +329,21 @@ void FusePass::report() {
   }
 }
 
+/// An elementwise op that may end a softmax, or a product with values: a quotient, a product with a reciprocal, a select,
+/// an exponential.
+static bool isElementwiseEnd(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || linalgOp.getNumReductionLoops() != 0 || !linalgOp.getBlock() || op->getNumResults() != 1)
+    return false;
+  Operation *last = linalgOp.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  return isa_and_present<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(last);
+}
+
+static bool mayBeRoot(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return isa<MatmulOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0) || isElementwiseEnd(op);
+}
+
 void FusePass::runOnOperation() {
   softmaxes.clear();
   locations.clear();
@@ -244,16 +352,29 @@ void FusePass::runOnOperation() {
     return;
   resolveSizes(getOperation());
   getOperation().walk([](MaskOp op) { expandNamed(op); });
-  SmallVector<Operation *> contractions;
+  contractions.clear();
   getOperation().walk([&](Operation *op) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if ((isa<MatmulOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0)) && !softmaxes.contains(op))
-      contractions.push_back(op);
+    if (mayBeRoot(op) && !softmaxes.contains(op))
+      contractions.insert(op);
   });
-  bool isRight = llvm::all_of(contractions, [&](Operation *op) { return succeeded(fuse(op)); });
+  bool isRight = true;
+  while (isRight && !contractions.empty()) {
+    Operation *first = contractions.front();
+    contractions.remove(first);
+    isRight = succeeded(fuse(first));
+  }
   // What was built and not committed goes, too.
-  eraseDead(getOperation());
+  eraseDead();
   if (!isRight)
     return signalPassFailure();
+  SmallVector<Operation *> ends;
+  getOperation().walk([&](Operation *op) {
+    if (isElementwiseEnd(op))
+      ends.push_back(op);
+  });
+  if (llvm::any_of(softmaxes, [](auto &entry) { return !entry.second.isFused; }))
+    for (Operation *op : ends)
+      raiseSoftmax(op);
+  eraseDead();
   report();
 }

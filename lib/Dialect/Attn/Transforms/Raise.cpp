@@ -44,6 +44,17 @@ static RaiseFunction findRaise(Operation *op) {
       .Default(nullptr);
 }
 
+/// linalg.softmax has no lowering of its own; attn.softmax is the same, but for rows of -inf, which it makes 0.
+static LogicalResult raiseSoftmax(Operation *op) {
+  auto softmax = cast<linalg::SoftmaxOp>(op);
+  OpBuilder builder(op);
+  auto raised = SoftmaxOp::create(builder, op->getLoc(), op->getResultTypes(), softmax.getInput(), softmax.getOutput(),
+                                  builder.getI64IntegerAttr(softmax.getDimension()));
+  op->replaceAllUsesWith(raised);
+  op->erase();
+  return success();
+}
+
 /// tosa.const_shape has done its work once the ops that read it are gone.
 static void eraseDeadShapes(ModuleOp module) {
   module.walk([](tosa::ConstShapeOp op) {
@@ -69,7 +80,9 @@ struct Raise : attn::impl::RaisePassBase<Raise> {
     SmallVector<std::pair<Operation *, RaiseFunction>> foreign;
     bool hasTosa = false;
     getOperation().walk([&](Operation *op) {
-      if (auto loops = dyn_cast<linalg::LinalgOp>(op))
+      if (isa<linalg::SoftmaxOp>(op) && op->getNumResults() == 1)
+        foreign.push_back({op, raiseSoftmax});
+      else if (auto loops = dyn_cast<linalg::LinalgOp>(op))
         initializeReductions(loops);
       else if (op->isRegistered())
         hasTosa |= isa<tosa::TosaDialect>(op->getDialect());

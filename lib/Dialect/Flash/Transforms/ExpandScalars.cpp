@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -48,6 +49,28 @@ struct ExpandIsInf : OpRewritePattern<math::IsInfOp> {
     Value x = math::AbsFOp::create(b, op.getOperand());
     Value infinity = real(b, x.getType(), APFloat::getInf(semanticsOf(x.getType())));
     rewriter.replaceOpWithNewOp<arith::CmpFOp>(op, arith::CmpFPredicate::OEQ, x, infinity);
+    return success();
+  }
+};
+
+/// x^n by pow in f64, which is exact in n: LLVM has no powers of vectors by vectors, nor by integers of 64 bits.
+/// Constant exponents are upstream's.
+struct ExpandFPowI : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
+    APInt exponent;
+    if (matchPattern(op.getRhs(), m_ConstantInt(&exponent)) && !exponent.isNegative())
+      return rewriter.notifyMatchFailure(op, "constant exponent: products do it");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type type = op.getType(), wide = withElement(type, b.getF64Type());
+    Value base = op.getLhs();
+    if (type != wide)
+      base = arith::ExtFOp::create(b, wide, base);
+    Value power = math::PowFOp::create(b, base, arith::SIToFPOp::create(b, wide, op.getRhs()));
+    if (type == wide)
+      rewriter.replaceOp(op, power);
+    else
+      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, power);
     return success();
   }
 };
@@ -152,6 +175,7 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
 } // namespace
 
 void attn::flash::populateScalarExpansions(RewritePatternSet &patterns) {
-  patterns.add<ExpandIsInf, ExpandIsNormal, ExpandClamp, ExpandNarrowFma, ExpandTruncToBF16, ExpandIntegerPower>(
-      patterns.getContext());
+  math::populateExpansionPatterns(patterns, {"fpowi"});
+  patterns.add<ExpandFPowI, ExpandIsInf, ExpandIsNormal, ExpandClamp, ExpandNarrowFma, ExpandTruncToBF16,
+               ExpandIntegerPower>(patterns.getContext());
 }

@@ -1,5 +1,4 @@
 // Masks that are constants: exporters fold what depends on positions alone.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

@@ -1,5 +1,4 @@
 // Sizes that only the run knows: batch, queryLen, kvLen, headDim.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

@@ -1,5 +1,4 @@
 // Query, key and value are slices of one projection: 3 heads of size 4 at 5 positions.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

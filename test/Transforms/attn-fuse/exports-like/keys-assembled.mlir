@@ -1,5 +1,4 @@
 // Keys that are assembled before the product, and two attentions in one function.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

@@ -1,5 +1,4 @@
 // Biases that are read from tables at positions.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

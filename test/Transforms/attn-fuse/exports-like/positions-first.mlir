@@ -1,6 +1,5 @@
 // nn.MultiheadAttention runs positions first: (position, batch * heads, headDim) views of (position, batch,
 // hidden).
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

@@ -1,6 +1,5 @@
 // A logit of each head is concatenated to the scores before the softmax and sliced away after it: it joins the
 // denominator and has no value.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

@@ -1,5 +1,4 @@
 // Soft capping before a mask, and packed documents, compared by number.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

@@ -1,7 +1,6 @@
 // Attention as PyTorch's own decomposition writes it: headDim^-1/4 on query and transposed key as an f64 constant
 // that each body truncates, heads folded into the batch, row maximum with its index, rows without keys selected to
 // 0 by the scores.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

@@ -1,6 +1,5 @@
 // Look-alike 8: two products with something between them that is no softmax: the weights of a row do not sum to 1.
 // No softmax is found, so nothing needs a reason.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=attn.attention --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=attn.attention --implicit-check-not=.softmax

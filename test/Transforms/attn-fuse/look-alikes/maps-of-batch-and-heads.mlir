@@ -1,6 +1,5 @@
 // Maps that square sizes hide. Key or value have batch and heads, or positions and heads, in the other order: an
 // attention of another layout. The last one sums over kv heads: none.
-// REQUIRES: attn-fuse
 // RUN: %square %s > %t.mlir
 // RUN: %check_functions %t.mlir
 // RUN: %check_functions %s

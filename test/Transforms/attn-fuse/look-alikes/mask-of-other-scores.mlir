@@ -1,5 +1,4 @@
 // Look-alike 9: what happens to a score depends on other scores of its row, or of other heads.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REASON
 // RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"

@@ -1,6 +1,5 @@
 // Look-alike 4: nothing, or a constant, is subtracted from the scores. The values are those of a softmax unless an
 // exponential overflows, so it is fused only where an option asks for it.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REASON
 // RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"

@@ -1,6 +1,5 @@
 // Products that start from other values than 0 or are no products. A start may be added as a bias or to the output;
 // the numbers must be right.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s

@@ -1,5 +1,4 @@
 // Look-alike 2: the scale is multiplied to the weights.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REASON
 // RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"

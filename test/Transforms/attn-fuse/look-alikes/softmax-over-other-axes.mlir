@@ -1,5 +1,4 @@
 // Look-alike 1: the softmax is not over the keys. Where sizes are equal only the indexing maps tell.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REASON
 // RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"

@@ -1,5 +1,4 @@
 // A softmax that has no product with a value, or none of query and key.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REASON
 // RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"

@@ -1,6 +1,5 @@
 // Look-alike 11: the sum is narrower, does not start from 0, or has something added; the maximum does not start
 // from its identity.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REASON
 // RUN: FileCheck %s --input-file=%t.fused --implicit-check-not="= attn.attention"

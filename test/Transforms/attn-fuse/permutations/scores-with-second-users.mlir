@@ -1,6 +1,5 @@
 // Look-alike 6: scores, exponentials or weights have a second user. They may become results of the attention, be
 // computed twice or stop the fusion; every result is right.
-// REQUIRES: attn-fuse
 // Each softmax has its remark, "fused ..." or "not fused: ...".
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 // RUN: %square %s > %t.mlir

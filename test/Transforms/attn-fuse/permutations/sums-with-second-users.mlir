@@ -1,5 +1,4 @@
 // Look-alike 6: the sum or the scores are used by another reduction.
-// REQUIRES: attn-fuse
 // Each softmax has its remark, "fused ..." or "not fused: ...".
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 // RUN: %square %s > %t.mlir

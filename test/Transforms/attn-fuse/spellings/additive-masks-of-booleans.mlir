@@ -1,6 +1,5 @@
 // Spelling 12: a boolean mask turned into 0 and a large negative number, and added. A row masked throughout by a
 // finite number is not empty: its weights are those of the graph.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

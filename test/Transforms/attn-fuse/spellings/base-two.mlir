@@ -1,6 +1,5 @@
 // Spelling 10: powers of two; log2(e) is multiplied to the difference, to both, to the scores, within the scale, or
 // not at all.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

@@ -1,6 +1,5 @@
 // Spelling 10: how the weights are normalised: a quotient, a reciprocal, the logarithm of the sum, or after the
 // product with the value.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

@@ -1,5 +1,4 @@
 // Spelling 14: all query heads share one kv head. Batch 3, heads 4, queryLen 5, kvLen 7, headDim 8, valueDim 9.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square --grouped %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

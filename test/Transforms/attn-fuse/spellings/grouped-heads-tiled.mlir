@@ -1,6 +1,5 @@
 // Spelling 14: four query heads share two kv heads, consecutive ones the same. Batch 3, queryLen 5, kvLen 7,
 // headDim 8, valueDim 9.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square --grouped %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

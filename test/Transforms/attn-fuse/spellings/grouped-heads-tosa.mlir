@@ -1,6 +1,5 @@
 // Spelling 14: tosa.tile repeats the kv heads. Batch 3, heads 4, kv heads 2, queryLen 5, kvLen 7, headDim 8,
 // valueDim 9.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-raise --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

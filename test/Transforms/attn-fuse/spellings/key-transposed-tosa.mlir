@@ -1,5 +1,4 @@
 // Spelling 6: the key is transposed by tosa.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-raise --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-raise --attn-fuse \

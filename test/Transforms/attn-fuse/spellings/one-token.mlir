@@ -1,5 +1,4 @@
 // Spelling 7: the query is one token, with or without a dimension for it.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

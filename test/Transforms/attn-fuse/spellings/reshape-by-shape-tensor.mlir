@@ -1,5 +1,4 @@
 // Spelling 8: tensor.reshape with the sizes in a tensor.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
 

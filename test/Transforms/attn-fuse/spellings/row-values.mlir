@@ -1,6 +1,5 @@
 // Spelling 9: the row's maximum and sum keep a dimension of size 1, get it by a reshape, or are broadcast; named
 // reductions; the maximum subtracted twice.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

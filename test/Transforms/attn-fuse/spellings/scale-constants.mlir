@@ -1,6 +1,5 @@
 // Spelling 1: the factor is a run-time scalar, a tensor with one value everywhere, a tensor without dimensions, a
 // constant inside the body, or comes in two steps.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

@@ -1,6 +1,5 @@
 // Spelling 1: the scale is multiplied to the scores. Each value of a scale matters: 1 and 0 are ordinary, a
 // negative one reverses the order of the scores (the maximum is taken after it).
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

@@ -1,5 +1,4 @@
 // Spelling 5: a reciprocal is multiplied, or there is no scale at all, which is the scale 1 and not the default.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

@@ -1,6 +1,5 @@
 // Spelling 2: where the square root stands: in the body, in a tensor without dimensions, as rsqrt, of a run-time
 // scalar.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: %square %s > %t.mlir
 // RUN: attn-opt %t.mlir --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax

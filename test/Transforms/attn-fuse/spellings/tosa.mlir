@@ -1,6 +1,5 @@
 // All of it in TOSA: division is a reciprocal and a multiplication, products are batched, boolean reductions say
 // which rows have no key.
-// REQUIRES: attn-fuse
 // RUN: attn-opt %s --attn-raise --attn-fuse \
 // RUN:   | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=tosa.exp --implicit-check-not=.softmax
 // RUN: %check_functions %s
