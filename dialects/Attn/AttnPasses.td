@@ -105,6 +105,15 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
     subtracted, unless asked for; attention over a single key of which upstream's tosa conversion has folded the sums away
     (what is left is no softmax).
 
+    With `verify` (`--attn-verify-fusion` turns it on wherever the pass runs) both sides are evaluated by the f64
+    reference before anything is replaced, on generated data, and compared: at the function's own sizes, dynamic ones
+    small, where a side takes at most 1e8 scalar operations; and as the canonical form, written out from what was matched
+    alone, with all its axes of size 4, of different sizes and of size 1. An axis keeps its size where a constant fixes
+    it: a captured constant tensor, a stride or a divisor of an index. Elements agree where they differ by at most 1e-9
+    of the larger one, or of 1; at the function's own sizes by 1e-5 where scores are f32, for constants are folded in that
+    type. Dead rows may be NaN in the graph and 0 in the op. A difference is an error that names the first element, and
+    nothing is replaced. What is not compared, and which sizes were kept, is an analysis remark.
+
     Before (test/Transforms/attn-fuse/doc-example.mlir): batch_matmul with a transposed key, a generic that scales and adds
     `select(j <= i, 0, -inf)`, a maximum, exp, a sum, a quotient, batch_matmul. After:
     ```mlir
@@ -118,6 +127,8 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
   let options = [
     Option<"allowUnshiftedExp", "allow-unshifted-exp", "bool", "false",
            "take exp(x) / sum exp(x) for a softmax, though it overflows where a softmax does not">,
+    Option<"verify", "verify", "bool", "false",
+           "evaluate each fusion and its graph by the reference, and fail where they differ">,
   ];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];

@@ -47,6 +47,7 @@ static CodeOptions convert(const CompileOptions &options, const Target &target) 
   result.pipeline.skipTiles = options.skipTiles();
   result.pipeline.countKvTiles = options.countKvTiles();
   result.pipeline.fuse = options.fuse();
+  result.pipeline.verifyFusion = options.verifyFusion();
   result.optimize = options.optimize();
   return result;
 }

@@ -48,7 +48,7 @@ static void addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   // One mechanism for masks and scores, and linalg for what has no fused form, arith and math on tensors included.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   if (options.fuse)
-    functions.addPass(createFusePass());
+    functions.addPass(createFusePass({/*allowUnshiftedExp=*/false, options.verifyFusion}));
   functions.addPass(createExpandNamedPass());
   functions.addPass(createConvertElementwiseToLinalgPass());
   // The unfused ops bring checks of their own.
@@ -154,15 +154,18 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<bool> countKvTiles{*this, "count-kv-tiles", llvm::cl::desc("count the computed kv tiles in the call's report"),
                             llvm::cl::init(false)};
   Option<bool> fuse{*this, "fuse", llvm::cl::desc("turn unfused attention into attn.attention"), llvm::cl::init(true)};
+  Option<bool> verifyFusion{*this, "verify-fusion", llvm::cl::desc("compare each fusion with its graph"),
+                            llvm::cl::init(false)};
 };
 
 } // namespace
 
 void attn::registerPipelines() {
-  PassPipelineRegistration<CommandLineOptions>(
-      "attn-compile", "Compile a graph down to a level of IR",
-      [](OpPassManager &pm, const CommandLineOptions &options) {
-        buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.segmentKeys,
-                                  options.blockRows, options.skipTiles, options.countKvTiles, options.fuse});
-      });
+  PassPipelineRegistration<CommandLineOptions>("attn-compile", "Compile a graph down to a level of IR",
+                                               [](OpPassManager &pm, const CommandLineOptions &options) {
+                                                 buildCompilePipeline(
+                                                     pm, {options.to, options.target, options.tileQ, options.tileKv,
+                                                          options.segmentKeys, options.blockRows, options.skipTiles,
+                                                          options.countKvTiles, options.fuse, options.verifyFusion});
+                                               });
 }

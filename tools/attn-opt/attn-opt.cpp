@@ -15,5 +15,6 @@ int main(int argc, char **argv) {
   attn::registerAllDialects(registry);
   mlir::registerAllPasses();
   attn::registerAllPasses();
+  attn::registerFusionFlags();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "attention compiler driver\n", registry));
 }

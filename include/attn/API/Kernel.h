@@ -95,6 +95,9 @@ public:
   /// Turn attention that is written out, as matrix products around a softmax, into the fused kernel; on unless turned
   /// off.
   CompileOptions &fuse(bool on) { return fuseAttention = on, *this; }
+  /// Compare each attention that `fuse` makes with what was written, by the reference interpreter, and fail where they
+  /// differ; off unless turned on. Takes up to seconds for each.
+  CompileOptions &verifyFusion(bool on) { return verifyFused = on, *this; }
   /// LLVM's optimisation of the generated code; on unless turned off. Off is for debugging: slower code, the same bits
   /// are not promised.
   CompileOptions &optimize(bool on) { return llvmPasses = on, *this; }
@@ -116,6 +119,7 @@ public:
   bool skipTiles() const { return skipEmptyTiles; }
   bool countKvTiles() const { return countTiles; }
   bool fuse() const { return fuseAttention; }
+  bool verifyFusion() const { return verifyFused; }
   bool optimize() const { return llvmPasses; }
   const std::function<void(Stage, const std::string &)> &dump() const { return dumpHook; }
   const std::function<void(const Diagnostic &)> &onDiagnostic() const { return diagnosticHandler; }
@@ -123,6 +127,7 @@ public:
 private:
   int64_t queryRows = 0, kvTile = 0, kvSegment = 0, registerRows = 0;
   bool llvmPasses = true, skipEmptyTiles = true, countTiles = false, fuseAttention = true;
+  bool verifyFused = false;
   std::function<void(Stage, const std::string &)> dumpHook;
   std::function<void(const Diagnostic &)> diagnosticHandler;
 };

@@ -19,6 +19,9 @@ struct BuiltAttention {
 /// Builds the op in front of the match's root, with views of its operands around it. The root stays.
 BuiltAttention buildAttention(Elements &elements, const AttentionMatch &match);
 
+/// Builds as buildAttention does.
+using BuildFunction = llvm::function_ref<BuiltAttention(Elements &elements, const AttentionMatch &match)>;
+
 /// A tensor whose dimensions are `from`, as one whose dimensions are `to`, of the same indices: by slices, reshapes and,
 /// where the order differs, a transpose.
 mlir::Value regroup(mlir::ImplicitLocOpBuilder &builder, Elements &elements, mlir::Value tensor, llvm::ArrayRef<Axis> from,

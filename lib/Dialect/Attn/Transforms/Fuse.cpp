@@ -10,6 +10,7 @@
 
 #include "../Fusion/BuildAttention.h"
 #include "../Fusion/RegionBuilder.h"
+#include "../Fusion/VerifyFusion.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -21,7 +22,9 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/ManagedStatic.h"
 
 namespace attn {
 #define GEN_PASS_DEF_FUSEPASS
@@ -48,8 +51,8 @@ public:
 private:
   /// Finds the softmaxes of the function, in its order.
   void findSoftmaxes();
-  /// True if the contraction was replaced.
-  bool fuse(Operation *root);
+  /// Replaces the contraction if it is one of an attention. Fails where verification finds that it is not.
+  LogicalResult fuse(Operation *root);
   void eraseDead();
   void raiseSoftmax(Operation *op);
   void report();
@@ -62,6 +65,21 @@ private:
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// The flag of the tools
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct FusionFlags {
+  llvm::cl::opt<bool> verify{"attn-verify-fusion",
+                             llvm::cl::desc("attn-fuse compares each fusion with its graph, by the reference")};
+};
+} // namespace
+
+static llvm::ManagedStatic<FusionFlags> fusionFlags;
+
+void attn::registerFusionFlags() { *fusionFlags; }
 
 //===----------------------------------------------------------------------===//
 // Who uses what
@@ -186,7 +204,7 @@ void FusePass::eraseDead() {
   });
 }
 
-bool FusePass::fuse(Operation *root) {
+LogicalResult FusePass::fuse(Operation *root) {
   Expressions expressions(&getContext());
   Elements elements(expressions);
   elements.assumeEqualSizes(getOperation());
@@ -198,16 +216,19 @@ bool FusePass::fuse(Operation *root) {
   if (failed(match)) {
     if (miss.sum && !softmaxes[miss.sum].isFused && softmaxes[miss.sum].text.empty())
       softmaxes[miss.sum].text = miss.reason;
-    return false;
+    return success();
   }
   Value usedWeights = match->weights ? match->weights->tensor : Value();
   llvm::DenseSet<Value> reads = findReads(*match);
   if (std::string text = whyNotReplaced(*match, reads, usedWeights); !text.empty()) {
     softmaxes[match->softmax.sum].text = text;
-    return false;
+    return success();
   }
   dead = findDead(root, reads, usedWeights);
   BuiltAttention built = buildAttention(elements, *match);
+  bool isVerified = verify || (fusionFlags.isConstructed() && fusionFlags->verify);
+  if (isVerified && failed(verifyFusion(elements, *match, built)))
+    return failure();
   softmaxes[match->softmax.sum] = {true, describe(*match, built.op)};
   Block *block = root->getBlock();
   root->getResult(0).replaceAllUsesWith(built.out);
@@ -218,7 +239,7 @@ bool FusePass::fuse(Operation *root) {
     eraseDead();
     sortTopologically(block);
   }
-  return true;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -340,12 +361,16 @@ void FusePass::runOnOperation() {
     if (mayBeRoot(op) && !softmaxes.contains(op))
       contractions.insert(op);
   });
-  while (!contractions.empty()) {
+  bool isRight = true;
+  while (isRight && !contractions.empty()) {
     Operation *first = contractions.front();
     contractions.remove(first);
-    fuse(first);
+    isRight = succeeded(fuse(first));
   }
+  // What was built and not committed goes, too.
   eraseDead();
+  if (!isRight)
+    return signalPassFailure();
   SmallVector<Operation *> ends;
   getOperation().walk([&](Operation *op) {
     if (isElementwiseEnd(op))

@@ -4,9 +4,10 @@
 
 usage: check-functions.py ATTN_RUN FILE.mlir
 
-The compiled function is compared with the f64 reference of the file as it is written, so what was fused must compute what
-the graph did. A comment `// OPTIONS @name: --scalar=3:0.25` adds options to the run of that function, `// OPTIONS: ...`
-to all; several such lines for one function are several runs. Prints what failed; exit code 1 if anything did."""
+Each fusion is verified before it is made (--attn-verify-fusion), and the compiled function is compared with the f64
+reference of the file as it is written, so what was fused must compute what the graph did. A comment
+`// OPTIONS @name: --scalar=3:0.25` adds options to the run of that function, `// OPTIONS: ...` to all; several such lines
+for one function are several runs. Prints what failed; exit code 1 if anything did."""
 
 import re
 import shlex
@@ -16,7 +17,7 @@ import sys
 
 def run(tool, path, function, options):
     """Returns what attn-run said if it failed or did not compare anything, else None."""
-    command = [tool, path, "--check", f"--function={function}"] + options
+    command = [tool, path, "--attn-verify-fusion", "--check", f"--function={function}"] + options
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode == 0 and "check: PASS" in result.stdout:
         return None
