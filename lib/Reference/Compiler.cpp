@@ -176,11 +176,7 @@ FailureOr<Step> Compiler::compileElementwise(Operation &op) {
     place(operand, in, inElements);
   for (Value result : op.getResults())
     place(result, out, outElements);
-  Step step;
-  if (getOptions().ignoreTruncation && isa<arith::TruncFOp>(op))
-    step = [from = in[0], to = out[0]](Frame &frame) { return frame.scalars[to] = frame.scalars[from], true; };
-  if (!step)
-    step = compileArith(op, in, out);
+  Step step = compileArith(op, in, out);
   if (!step)
     step = compileMath(op, in, out);
   if (!step)

@@ -35,8 +35,6 @@ namespace attn::reference {
 struct Options {
   /// Round as the unfused graph would (see above) in place of exact f64.
   bool roundLikeUnfused = false;
-  /// Let arith.truncf round nothing either: what the graph means in real numbers. Not with roundLikeUnfused.
-  bool ignoreTruncation = false;
   /// Compute only so many rows (b, h, i) of each attention, or all where it has no more: spread evenly over their
   /// row-major order, from the first to the last. 0: all. Tensor::known says which elements that gives. It is an error
   /// where anything but the evaluated function's return uses such a result.

@@ -108,7 +108,6 @@ static std::optional<std::vector<Tensor>> evaluate(func::FuncOp function, ArrayR
     return success();
   });
   reference::Options options;
-  options.ignoreTruncation = true;
   options.maxOperations = kMaxOperations;
   options.maxElements = kMaxElements;
   options.threads = 1;
