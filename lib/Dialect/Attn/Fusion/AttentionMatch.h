@@ -45,7 +45,7 @@ using FindWeights = llvm::function_ref<std::optional<Operand>(ExprRef weights)>;
 
 /// Matches the contraction `root` as the product of weights and values. Fails without a reason where it reads nothing
 /// like a softmax.
-mlir::FailureOr<AttentionMatch> matchAttention(Elements &elements, mlir::Operation *root, SoftmaxOptions &options,
+mlir::FailureOr<AttentionMatch> matchAttention(Elements &elements, mlir::Operation *root, const SoftmaxOptions &options,
                                                FindWeights findWeights, Miss &miss);
 
 } // namespace attn::fusion
