@@ -91,3 +91,23 @@ func.func @narrow_at_run_time(%x: tensor<2048x256xf32>, %a: tensor<256x8xf32>, %
   %z = linalg.exp ins(%r : tensor<2048x8xf32>) outs(%e : tensor<2048x8xf32>) -> tensor<2048x8xf32>
   return %y, %z : tensor<2048x8xf32>, tensor<2048x8xf32>
 }
+
+// -----
+
+// Constants of one and the same value stay small.
+// CHECK-LABEL: @one_value
+// CHECK: arith.constant dense<5.000000e-01> : tensor<5x6xf32>
+func.func @one_value(%x: tensor<3x5xf32>) -> (tensor<3x4xf32>, tensor<3x2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %a = arith.constant dense<0.5> : tensor<5x4xf32>
+  %b = arith.constant dense<0.5> : tensor<5x2xf32>
+  %e1 = tensor.empty() : tensor<3x4xf32>
+  %e2 = tensor.empty() : tensor<3x2xf32>
+  %i1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %i2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<3x2xf32>) -> tensor<3x2xf32>
+  %p = linalg.matmul ins(%x, %a : tensor<3x5xf32>, tensor<5x4xf32>) outs(%i1 : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %r = linalg.matmul ins(%x, %b : tensor<3x5xf32>, tensor<5x2xf32>) outs(%i2 : tensor<3x2xf32>) -> tensor<3x2xf32>
+  %y = linalg.exp ins(%p : tensor<3x4xf32>) outs(%e1 : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %z = linalg.exp ins(%r : tensor<3x2xf32>) outs(%e2 : tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %y, %z : tensor<3x4xf32>, tensor<3x2xf32>
+}

@@ -109,7 +109,7 @@ static std::string findDifference(Product &a, Product &b, const DominanceInfo &d
       a.outType().getElementType() != b.outType().getElementType())
     return "element types differ";
   if (a.op->getName() != b.op->getName() || a.op.getIndexingMapsArray() != b.op.getIndexingMapsArray() ||
-      a.op->getDiscardableAttrDictionary() != b.op->getDiscardableAttrDictionary() ||
+      a.op->getAttrDictionary() != b.op->getAttrDictionary() ||
       !OperationEquivalence::isRegionEquivalentTo(&a.op->getRegion(0), &b.op->getRegion(0),
                                                   OperationEquivalence::IgnoreLocations))
     return "kinds or indexing maps differ";
@@ -134,43 +134,43 @@ static void emitMissed(Product &product, const std::string &reason) {
 
 using Group = SmallVector<Product>;
 
+/// Puts the product into the first group that takes it, else into one of its own; a remark says why no group of the
+/// same left operand did.
+static void addToGroups(SmallVectorImpl<Group> &groups, Product &product, const DominanceInfo &dominance) {
+  std::string difference;
+  for (Group &group : groups) {
+    if (group.front().op->getOperand(0) != product.op->getOperand(0))
+      continue;
+    difference = findDifference(group.front(), product, dominance);
+    if (difference.empty()) {
+      group.push_back(product);
+      return;
+    }
+  }
+  if (!difference.empty())
+    emitMissed(product, difference);
+  groups.push_back({product});
+}
+
 /// Groups of products that may be one, in the order of their first ones. Remarks say why others are in none.
 static SmallVector<Group> findGroups(Operation *root) {
   SmallVector<Product> products;
-  llvm::MapVector<Value, int64_t> countOfLeft;
+  llvm::DenseMap<Value, int64_t> countOfLeft;
   root->walk([&](linalg::LinalgOp op) {
     if (std::optional<Product> product = matchProduct(op)) {
       products.push_back(*product);
       ++countOfLeft[op->getOperand(0)];
     }
   });
+  llvm::erase_if(products, [&](Product &product) { return countOfLeft[product.op->getOperand(0)] < 2; });
   DominanceInfo dominance(root);
   SmallVector<Group> groups;
   for (Product &product : products) {
-    if (countOfLeft[product.op->getOperand(0)] < 2)
-      continue;
-    std::string reason = findObstacle(product);
-    if (!reason.empty()) {
-      emitMissed(product, reason);
-      continue;
-    }
-    Group *place = nullptr;
-    for (Group &group : groups) {
-      if (group.front().op->getOperand(0) != product.op->getOperand(0))
-        continue;
-      std::string difference = findDifference(group.front(), product, dominance);
-      if (difference.empty()) {
-        place = &group;
-        break;
-      }
-      reason = difference;
-    }
-    if (place)
-      place->push_back(product);
+    std::string obstacle = findObstacle(product);
+    if (obstacle.empty())
+      addToGroups(groups, product, dominance);
     else
-      groups.push_back({product});
-    if (!place && !reason.empty())
-      emitMissed(product, reason);
+      emitMissed(product, obstacle);
   }
   llvm::erase_if(groups, [](const Group &group) { return group.size() < 2; });
   return groups;
@@ -259,8 +259,22 @@ static SmallVector<char> bytesOf(ElementsAttr constant) {
   return bytes;
 }
 
+/// The one value of all elements of all constants; null where there are several.
+static Attribute findSplat(Group &group) {
+  Attribute value;
+  for (Product &product : group) {
+    auto splat = dyn_cast<SplatElementsAttr>(product.constant);
+    if (!splat || (value && value != splat.getSplatValue<Attribute>()))
+      return {};
+    value = splat.getSplatValue<Attribute>();
+  }
+  return value;
+}
+
 /// The constants side by side along rightDim; null where one has no bytes.
 static Value joinConstants(ImplicitLocOpBuilder &b, Group &group, RankedTensorType type) {
+  if (Attribute value = findSplat(group))
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, value));
   unsigned dim = group.front().rightDim;
   SmallVector<SmallVector<char>> parts;
   for (Product &product : group)
