@@ -111,3 +111,52 @@ func.func @one_value(%x: tensor<3x5xf32>) -> (tensor<3x4xf32>, tensor<3x2xf32>) 
   %z = linalg.exp ins(%r : tensor<3x2xf32>) outs(%e2 : tensor<3x2xf32>) -> tensor<3x2xf32>
   return %y, %z : tensor<3x4xf32>, tensor<3x2xf32>
 }
+
+// -----
+
+// A slice of the columns keeps its rows as they are: a batch of one may be dropped, columns may not join rows.
+// CHECK-LABEL: @collapsed
+// CHECK: linalg.batch_matmul ins(%{{.+}}, %{{.+}} : tensor<1x3x5xf32>, tensor<1x5x6xf32>)
+// CHECK: %[[P:.+]] = tensor.extract_slice %{{.+}}[0, 0, 0] [1, 3, 4] [1, 1, 1]
+// CHECK: tensor.collapse_shape %[[P]] {{\[\[}}0, 1], [2]]
+func.func @collapsed(%x: tensor<1x3x5xf32>) -> (tensor<3x4xf32>, tensor<3x2xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %a = arith.constant dense<1.0> : tensor<1x5x4xf32>
+  %b = arith.constant dense<2.0> : tensor<1x5x2xf32>
+  %e1 = tensor.empty() : tensor<1x3x4xf32>
+  %e2 = tensor.empty() : tensor<1x3x2xf32>
+  %i1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  %i2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<1x3x2xf32>) -> tensor<1x3x2xf32>
+  %p = linalg.batch_matmul ins(%x, %a : tensor<1x3x5xf32>, tensor<1x5x4xf32>) outs(%i1 : tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  %r = linalg.batch_matmul ins(%x, %b : tensor<1x3x5xf32>, tensor<1x5x2xf32>) outs(%i2 : tensor<1x3x2xf32>) -> tensor<1x3x2xf32>
+  %y = tensor.collapse_shape %p [[0, 1], [2]] : tensor<1x3x4xf32> into tensor<3x4xf32>
+  %z = tensor.collapse_shape %r [[0, 1], [2]] : tensor<1x3x2xf32> into tensor<3x2xf32>
+  %ey = tensor.empty() : tensor<3x4xf32>
+  %ez = tensor.empty() : tensor<3x2xf32>
+  %u = linalg.exp ins(%y : tensor<3x4xf32>) outs(%ey : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %v = linalg.exp ins(%z : tensor<3x2xf32>) outs(%ez : tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %u, %v : tensor<3x4xf32>, tensor<3x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @columns_joined_with_rows
+// CHECK-COUNT-2: linalg.matmul
+func.func @columns_joined_with_rows(%x: tensor<3x5xf32>) -> (tensor<12xf32>, tensor<6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %a = arith.constant dense<1.0> : tensor<5x4xf32>
+  %b = arith.constant dense<2.0> : tensor<5x2xf32>
+  %e1 = tensor.empty() : tensor<3x4xf32>
+  %e2 = tensor.empty() : tensor<3x2xf32>
+  %i1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %i2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<3x2xf32>) -> tensor<3x2xf32>
+  %p = linalg.matmul ins(%x, %a : tensor<3x5xf32>, tensor<5x4xf32>) outs(%i1 : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %r = linalg.matmul ins(%x, %b : tensor<3x5xf32>, tensor<5x2xf32>) outs(%i2 : tensor<3x2xf32>) -> tensor<3x2xf32>
+  %y = tensor.collapse_shape %p [[0, 1]] : tensor<3x4xf32> into tensor<12xf32>
+  %z = tensor.collapse_shape %r [[0, 1]] : tensor<3x2xf32> into tensor<6xf32>
+  %ey = tensor.empty() : tensor<12xf32>
+  %ez = tensor.empty() : tensor<6xf32>
+  %u = linalg.exp ins(%y : tensor<12xf32>) outs(%ey : tensor<12xf32>) -> tensor<12xf32>
+  %v = linalg.exp ins(%z : tensor<6xf32>) outs(%ez : tensor<6xf32>) -> tensor<6xf32>
+  return %u, %v : tensor<12xf32>, tensor<6xf32>
+}

@@ -86,9 +86,27 @@ static bool isSameShapeBut(RankedTensorType a, RankedTensorType b, unsigned dim)
   return true;
 }
 
-/// Ops that read a slice where it lies; others would get a copy.
-static bool readsSlices(Operation *user) {
+/// True if dimensions of a slice along `dim` collapse without a copy: outside of `dim` nothing may join it but ones.
+static bool collapsesSlices(tensor::CollapseShapeOp collapse, unsigned dim) {
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  for (ArrayRef<int64_t> dims : collapse.getReassociationIndices())
+    if (llvm::is_contained(dims, int64_t(dim)))
+      return llvm::all_of(dims, [&](int64_t outer) { return outer >= dim || shape[outer] == 1; });
+  return true;
+}
+
+/// Ops that read a slice, or a view of one, where it lies.
+static bool readsInPlace(Operation *user) {
   return isa<linalg::LinalgOp, tensor::ExpandShapeOp, tensor::DimOp, tensor::ExtractSliceOp, AttentionOp>(user);
+}
+
+/// True if the op reads a slice along `dim` without a copy, and so do those that read it through a view.
+static bool readsSlices(Operation *user, unsigned dim) {
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
+  if (collapse ? !collapsesSlices(collapse, dim) : !readsInPlace(user))
+    return false;
+  return !isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ExtractSliceOp>(user) ||
+         llvm::all_of(user->getResult(0).getUsers(), readsInPlace);
 }
 
 /// Why a product has no like, whatever the others are; empty if it may have.
@@ -96,7 +114,7 @@ static std::string findObstacle(Product &product) {
   if (ShapedType::isDynamicShape(product.op.getStaticLoopRanges()))
     return "a size is known at run time only";
   for (Operation *user : product.op->getResult(0).getUsers())
-    if (!readsSlices(user))
+    if (!readsSlices(user, product.outDim))
       return "'" + user->getName().getStringRef().str() + "' needs its result in one piece";
   return "";
 }
