@@ -157,6 +157,40 @@ def InsertChecksPass : Pass<"attn-insert-checks"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def MergeProjectionsPass : Pass<"attn-merge-projections", "::mlir::func::FuncOp"> {
+  let summary = "Make one product of products with a shared left operand";
+  let description = [{
+    Matrix products (linalg.matmul and its like, contractions as linalg.generic) of one left operand become one product
+    with their right operands side by side: the projections to query, key and value, gates. Right operands may stand
+    behind a linalg.transpose. Constants are put together at compile time; other right operands at run time, which pays
+    for narrow ones only. Each result is a slice of the product's. The numbers are the same bit for bit, since the order
+    of a sum is that of k.
+
+    Merged are products of one block and the same kind, maps, types and initial scalar, of sizes that are known, where
+    attn::estimateMerge (attn/Target/LoopModel.h) finds that it saves more than it costs. Skipped, with a missed remark:
+    products of the same left operand that differ in one of these, results that somebody reads who would need a copy of
+    the slice, such as a return, and what does not pay.
+
+    Precondition: tensors. Before (test/Transforms/attn-merge-projections/doc-example.mlir):
+    ```mlir
+    %q = linalg.matmul ins(%x, %wq : tensor<3x5xf32>, tensor<5x4xf32>) ...
+    %k = linalg.matmul ins(%x, %wk : tensor<3x5xf32>, tensor<5x2xf32>) ...
+    ```
+    After:
+    ```mlir
+    %qk = linalg.matmul ins(%x, %w : tensor<3x5xf32>, tensor<5x6xf32>) ...
+    %q = tensor.extract_slice %qk[0, 0] [3, 4] [1, 1] : tensor<3x6xf32> to tensor<3x4xf32>
+    %k = tensor.extract_slice %qk[0, 4] [3, 2] [1, 1] : tensor<3x6xf32> to tensor<3x2xf32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"host\"",
+           "CPU that decides what pays: host, or a CPU name of LLVM's such as x86-64-v3">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def FuseElementwisePass : Pass<"attn-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise ops into the ops that read them";
   let description = [{

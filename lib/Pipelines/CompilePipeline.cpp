@@ -55,6 +55,8 @@ static void addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(createInsertChecksPass());
   functions.addPass(createConvertAttnToLinalgPass());
   cleanUp(functions);
+  // Fewer parallel loops, before transposes move into the products.
+  functions.addPass(createMergeProjectionsPass({options.target}));
   // Memory that is not written need not be read: around the attention, everything is bound by it.
   functions.addPass(createFuseElementwisePass());
 }

@@ -64,6 +64,42 @@ ContractionSizes attn::chooseContraction(const TargetDescription &target, const 
   return sizes;
 }
 
+/// Columns that the blocks of a product with n columns compute, those behind the end included.
+static int64_t computedColumns(const TargetDescription &target, const MergeQuery &query, int64_t n) {
+  ContractionSizes sizes = chooseContraction(target, {query.m, n, query.k, 1, query.sumBits, query.isRightContiguous});
+  return llvm::alignTo(n, sizes.lanes);
+}
+
+MergeEstimate attn::estimateMerge(const TargetDescription &target, const MergeQuery &query) {
+  // Measured on Zen 3: the start of a loop with the wake-up of a thread, and that of a loop on the caller's thread.
+  constexpr double parallelStart = 2500, serialStart = 20;
+  // Nanoseconds a byte: a strided copy into fresh memory; results that come from behind the second-level cache again.
+  constexpr double copyByte = 0.15, farByte = 0.2;
+  // Estimates of what little is saved are rough, a copy is certain.
+  constexpr double copyFactor = 4;
+  // The third-level cache's part of a core, as a multiple of the second-level cache.
+  constexpr double nearCaches = 4;
+
+  int64_t columns = 0, computed = 0;
+  double starts = 0;
+  for (int64_t n : query.n) {
+    columns += n;
+    computed += computedColumns(target, query, n);
+    ContractionSizes sizes =
+        chooseContraction(target, {query.m, n, query.k, 1, query.sumBits, query.isRightContiguous});
+    starts += sizes.isParallel ? parallelStart : serialStart;
+  }
+  const double productsInNs = 4.0 * target.vectorBits / query.sumBits, size = query.n.size();
+  const double idle = std::max<double>(computed - computedColumns(target, query, columns), 0);
+  MergeEstimate estimate{starts * (size - 1) / size + idle * query.m * query.k / productsInNs, 0};
+  if (!query.isRightConstant)
+    estimate.cost += copyFactor * copyByte * query.k * columns * (query.rightBits / 8);
+  const double outBytes = double(query.m) * columns * (query.outBits / 8);
+  if (outBytes > nearCaches * target.l2Bytes)
+    estimate.cost += farByte * outBytes;
+  return estimate;
+}
+
 LoopSizes attn::chooseLoop(const TargetDescription &target, const LoopQuery &query) {
   constexpr int64_t functionWork = 12, itemWork = 1 << 16;
   LoopSizes sizes{};

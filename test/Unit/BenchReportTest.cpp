@@ -49,6 +49,21 @@ TEST(BenchReport, table_is_aligned_and_marks_disturbed_workloads) {
             "!: too few repetitions were quiet, the least disturbed count; end what else runs, or raise --quiet\n");
 }
 
+TEST(BenchReport, unfused_attention_is_a_time_and_no_ceiling) {
+  Findings findings = makeFindings();
+  Measurement &layer = findings.measurements[0];
+  layer.workload.comparesUnfused = true;
+  layer.work = WorkCount();
+  for (Sample &sample : layer.samples.counted)
+    sample.beside = 3 * sample.seconds;
+  std::string table = formatTable(findings);
+  EXPECT_NE(table.find("A  short           10.00        n/a        n/a     n/a"), std::string::npos) << table;
+  EXPECT_NE(table.find("          fused ms  unfused ms  unfused / fused\n"
+                       "A  short     10.00       30.00             3.00\n"),
+            std::string::npos)
+      << table;
+}
+
 /// A with two results, the second of them wrong; B cannot be compared.
 static Findings makeErrors() {
   Findings findings = makeFindings();

@@ -4,6 +4,7 @@
 #include "attn/Target/LoopModel.h"
 
 #include "gtest/gtest.h"
+#include <utility>
 
 using namespace attn;
 
@@ -66,6 +67,48 @@ TEST(Contraction, SmallOnesStayOnTheCaller) {
   EXPECT_TRUE(chooseContraction(avx2, {8, 8, 8, 4096}).isParallel);
   EXPECT_TRUE(chooseContraction(avx2, {-1, 8, 8}).isParallel);
   EXPECT_FALSE(chooseContraction(avx2, {0, 4096, 4096}).isParallel);
+}
+
+/// Products of f32 operands.
+MergeQuery makeMerge(int64_t m, int64_t k, std::vector<int64_t> n, bool isRightConstant) {
+  MergeQuery query;
+  query.m = m;
+  query.k = k;
+  query.n = std::move(n);
+  query.isRightConstant = isRightConstant;
+  return query;
+}
+
+TEST(Merge, ConstantsMergeWhileTheirResultsStayInTheCaches) {
+  for (int64_t m : {1, 12, 64, 200}) {
+    MergeEstimate estimate = estimateMerge(avx2, makeMerge(m, 768, {768, 768, 768}, true));
+    EXPECT_EQ(estimate.cost, 0) << m;
+    // Two starts of three; loops of that size are parallel.
+    EXPECT_EQ(estimate.saved, 2 * 2500) << m;
+    EXPECT_TRUE(estimate.isWorth()) << m;
+  }
+  // 4096 x 384 results of 4 bytes, 0.2 ns each byte.
+  MergeEstimate far = estimateMerge(avx2, makeMerge(4096, 128, {128, 128, 128}, true));
+  EXPECT_DOUBLE_EQ(far.cost, 0.2 * 4096 * 384 * 4);
+  EXPECT_FALSE(far.isWorth());
+}
+
+TEST(Merge, CopiesOfWideOperandsNeverPay) {
+  for (int64_t m : {1, 12, 16, 64, 512, 4096})
+    for (int64_t size : {256, 768, 4096}) {
+      MergeEstimate estimate = estimateMerge(avx2, makeMerge(m, size, {size, size, size}, false));
+      EXPECT_GE(estimate.cost, 0.15 * 3 * size * size * 4) << m;
+      EXPECT_FALSE(estimate.isWorth()) << m << " x " << size;
+    }
+}
+
+TEST(Merge, CopiesOfNarrowOperandsPayFromSomeRowsOn) {
+  // 3 x 8 columns are 3 blocks of 16 apart and 2 together: 16 columns less. A nanosecond is 32 multiply-adds.
+  MergeEstimate estimate = estimateMerge(avx2, makeMerge(2048, 768, {8, 8, 8}, false));
+  EXPECT_DOUBLE_EQ(estimate.saved, 2 * 2500 + 16.0 * 2048 * 768 / 32);
+  EXPECT_TRUE(estimate.isWorth());
+  EXPECT_FALSE(estimateMerge(avx2, makeMerge(32, 768, {8, 8, 8}, false)).isWorth());
+  EXPECT_FALSE(estimateMerge(avx2, makeMerge(12, 768, {8, 8, 8}, false)).isWorth());
 }
 
 TEST(Loop, LightBodiesTakeFourVectors) {

@@ -97,6 +97,25 @@ TEST(Samples, a_failing_run_ends_them) {
   EXPECT_EQ(samples.error().message, "no");
 }
 
+TEST(Samples, pairs_alternate_and_keep_the_time_of_the_other) {
+  std::string order;
+  SampleOptions options = optionsOf(2, std::numeric_limits<double>::infinity());
+  auto second = [&]() -> Status {
+    order += 'b';
+    auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+    while (std::chrono::steady_clock::now() < end)
+      continue;
+    return {};
+  };
+  auto samples = takePairs([&]() -> Status { return order += 'a', Status(); }, second, options);
+  ASSERT_TRUE(samples) << samples.error().str();
+  // Two of each to warm up, then in turn.
+  EXPECT_EQ(order, "aabbabab");
+  ASSERT_EQ(samples->counted.size(), 2u);
+  EXPECT_GE(samples->bestBeside(), 0.005);
+  EXPECT_LE(samples->bestBeside(), samples->medianBeside());
+}
+
 TEST(CpuTime, busy_is_all_but_idle_and_waiting) {
   // user nice system idle iowait irq softirq steal guest guest_nice, in ticks.
   EXPECT_EQ(parseBusySeconds("cpu  100 20 30 9999 8888 4 5 6 77 88\ncpu0 1 1 1 1\n", 100), 1.65);

@@ -24,9 +24,10 @@ namespace cl = llvm::cl;
 static const char *const overview =
     R"(measure attention workloads against the machine's ceilings
 
-A workload is an attention in a .mlir file; files of them are described in tools/attn-bench/Workload.h. Two come with the
-tool: `attention`, the workloads with a share to reach, and `variants`, which are watched (scores, types, head sizes,
-lengths off a tile, 1k to 32k keys). Each is compiled, run twice to warm up, then timed in repetitions. After each repetition its ceiling is measured on the same threads: the
+A workload is an attention in a .mlir file; files of them are described in tools/attn-bench/Workload.h. Three come with
+the tool: `attention`, the workloads with a share to reach, `variants`, which are watched (scores, types, head sizes,
+lengths off a tile, 1k to 32k keys), and `blocks`, layers of transformers whose attention is written in linalg: each is
+timed fused and, run beside run, with fusion turned off. Each is compiled, run twice to warm up, then timed in repetitions. After each repetition its ceiling is measured on the same threads: the
 multiply-add peak, or the rate of reading memory. The share is useful work over the ceiling, both medians. Useful work
 counts the (query, key) pairs that causal masks, windows and lengths keep. A repetition during which other processes
 used the CPUs is void, and repeated. `compile ms` is the median of further compilations in the same process, `cold ms`
@@ -56,7 +57,7 @@ struct CommandLine {
   cl::OptionCategory category{"attn-bench options"};
   cl::opt<std::string> file{cl::Positional, cl::desc("[WORKLOADS.json]"), cl::cat(category)};
   cl::opt<std::string> set{"set", cl::init("attention"), cl::value_desc("NAME"), cl::cat(category),
-                           cl::desc("a file that comes with the tool: attention (default) or variants")};
+                           cl::desc("a file that comes with the tool: attention (default), variants or blocks")};
   cl::opt<std::string> workloads{"workload", cl::desc("only those whose name matches (default: all)"),
                                  cl::value_desc("REGEX"), cl::cat(category)};
   cl::opt<std::string> compileOnly{"compile-only", cl::Hidden, cl::value_desc("FUNCTION"), cl::cat(category),
@@ -183,6 +184,8 @@ public:
         values[peak].push_back(meter.measure(peak));
   }
   void add(const Measurement &measurement) {
+    if (!measurement.hasCeiling())
+      return;
     for (const Sample &sample : measurement.samples.counted)
       values[measurement.ceiling].push_back(sample.beside);
   }

@@ -21,8 +21,12 @@ static Peak ceilingOf(const Workload &workload, const FunctionSignature &signatu
   return Peak::FmaF32;
 }
 
-static Result<WorkCount> countWork(const Module &module, const std::string &function, const Inputs &inputs) {
+/// Zero where nobody knows it and the workload has two times to compare.
+static Result<WorkCount> countWork(const Module &module, const Workload &workload, const Inputs &inputs) {
+  const std::string &function = workload.function;
   auto work = module.countWork(function, inputs.arguments);
+  if (workload.comparesUnfused)
+    return work ? *work : WorkCount();
   if (work && work->kept == 0)
     return Error{ErrorCode::Unsupported, "expects an attention that keeps a key, but @" + function + " has none", {}};
   return work;
@@ -67,6 +71,24 @@ static Result<Samples> takeHalves(const std::function<Status()> &run, const std:
   return samples;
 }
 
+/// Repetitions of `fused`, and beside each one of the function with attention left as it is written.
+static Result<Samples> takeBesideUnfused(const std::function<Status()> &fused, const Module &module,
+                                         const Workload &workload, const Inputs &inputs, const RunOptions &options,
+                                         const SampleOptions &sampling) {
+  auto kernel = module.compile(workload.function, Target::host(), CompileOptions().fuse(false));
+  if (!kernel)
+    return kernel.error();
+  auto outputs = makeOutputs(workload.data, module, kernel->signature(), inputs);
+  if (!outputs)
+    return outputs.error();
+  std::vector<MutableTensorView> views = viewsOf(*outputs);
+  auto unfused = [&]() -> Status {
+    auto report = kernel->run(inputs.arguments, views, options);
+    return report ? Status() : Status(report.error());
+  };
+  return takePairs(fused, unfused, sampling);
+}
+
 /// Compares what the workload wrote with the reference.
 static void compareResults(Measurement &measurement, const Module &module, const Inputs &inputs,
                            const std::vector<Array> &outputs, int64_t rows) {
@@ -96,7 +118,7 @@ Result<Measurement> tool::measure(const Workload &workload, const RunOptions &op
   auto outputs = makeOutputs(workload.data, *module, kernel->signature(), *inputs);
   if (!outputs)
     return outputs.error();
-  auto work = countWork(*module, workload.function, *inputs);
+  auto work = countWork(*module, workload, *inputs);
   if (!work)
     return work.error();
 
@@ -117,7 +139,9 @@ Result<Measurement> tool::measure(const Workload &workload, const RunOptions &op
     measurement.peers = std::move(*times);
     return {};
   };
-  auto samples = peers ? takeHalves(run, ceiling, sampling, runPeers) : takeSamples(run, ceiling, sampling);
+  auto samples = workload.comparesUnfused ? takeBesideUnfused(run, *module, workload, *inputs, options, sampling)
+                 : peers                  ? takeHalves(run, ceiling, sampling, runPeers)
+                                          : takeSamples(run, ceiling, sampling);
   if (!samples)
     return samples.error();
   measurement.samples = std::move(*samples);

@@ -24,7 +24,8 @@ struct Measurement {
   /// Measured apart.
   CompileTimes compile;
   WorkCount work;
-  /// What the speed is compared with; Samples have its value after each repetition.
+  /// What the speed is compared with; Samples have its value after each repetition. Where the workload compares with
+  /// unfused attention, they have the seconds of that instead.
   Peak ceiling = Peak::FmaF32;
   Samples samples;
   /// Of a run apart from them.
@@ -35,6 +36,11 @@ struct Measurement {
   /// Between the repetitions; empty without peers.
   std::vector<PeerTime> peers;
 
+  /// The work of a layer is known where its attention is an op, and then only that of the attention.
+  bool hasSpeed() const { return work.kept > 0; }
+  bool hasCeiling() const { return hasSpeed() && !workload.comparesUnfused; }
+  /// The median without fusion over the median with it. Only where the workload compares the two.
+  double unfusedOverFused() const { return samples.medianBeside() / samples.medianSeconds(); }
   /// Kept operations, or bytes, a second, in 1e9, of a run that takes so long.
   double speedOf(double seconds) const { return (ceiling == Peak::Read ? work.bytes : work.kept) * 1e-9 / seconds; }
   double speed() const { return speedOf(samples.medianSeconds()); }
@@ -49,7 +55,8 @@ struct Measurement {
   double intensity() const { return work.kept / work.bytes; }
 };
 
-/// Compiles and times a workload. Its attention must be one whose work can be counted. peers: null for none; they run
+/// Compiles and times a workload. Its attention must be one whose work can be counted,
+/// unless the workload compares it with unfused attention. peers: null for none; they run
 /// after half of the repetitions, so that a slow change of the machine meets both. errorRows: rows that are compared
 /// with f64, of the last repetition; 0: all. Absent: none.
 Result<Measurement> measure(const Workload &workload, const RunOptions &options, const SampleOptions &sampling,

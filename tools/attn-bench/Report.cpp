@@ -42,13 +42,28 @@ static Row rowOf(const Measurement &measurement) {
   return {workload.name,
           workload.title,
           llvm::formatv("{0:f2}", samples.medianSeconds() * 1e3).str(),
-          llvm::formatv("{0:f1} {1}", measurement.speed(), unitOf(measurement.ceiling)).str(),
-          llvm::formatv("{0} {1:f1}", toString(measurement.ceiling), samples.medianBeside()).str(),
-          percent(measurement.share()),
+          measurement.hasSpeed() ? llvm::formatv("{0:f1} {1}", measurement.speed(), unitOf(measurement.ceiling)).str()
+                                 : "n/a",
+          measurement.hasCeiling()
+              ? llvm::formatv("{0} {1:f1}", toString(measurement.ceiling), samples.medianBeside()).str()
+              : "n/a",
+          measurement.hasCeiling() ? percent(measurement.share()) : "n/a",
           workload.reach > 0 ? percent(workload.reach) : "",
           llvm::formatv("{0:f0}", measurement.compile.warm).str(),
           llvm::formatv("{0:f0}", measurement.compile.cold).str(),
           std::to_string(samples.voided) + (samples.isQuiet ? "" : "!")};
+}
+
+/// Workloads with and without fusion of attention, a line each. Empty where none compares them.
+static std::string formatUnfused(const Findings &findings) {
+  std::vector<Row> rows = {{"", "", "fused ms", "unfused ms", "unfused / fused"}};
+  for (const Measurement &measurement : findings.measurements)
+    if (measurement.workload.comparesUnfused)
+      rows.push_back({measurement.workload.name, measurement.workload.title,
+                      llvm::formatv("{0:f2}", measurement.samples.medianSeconds() * 1e3).str(),
+                      llvm::formatv("{0:f2}", measurement.samples.medianBeside() * 1e3).str(),
+                      llvm::formatv("{0:f2}", measurement.unfusedOverFused()).str()});
+  return rows.size() == 1 ? "" : alignRows(rows, /*leftColumns=*/2);
 }
 
 /// The peers that have a time; then a line for each that has none. Empty without peers.
@@ -107,7 +122,7 @@ std::string tool::formatTable(const Findings &findings) {
     for (const PeerTime &time : measurement.peers)
       isQuiet &= time.isQuiet;
   }
-  text += alignRows(rows, /*leftColumns=*/2) + formatErrors(findings) + formatPeers(findings);
+  text += alignRows(rows, /*leftColumns=*/2) + formatUnfused(findings) + formatErrors(findings) + formatPeers(findings);
   if (!isQuiet)
     text += "!: too few repetitions were quiet, the least disturbed count; end what else runs, or raise --quiet\n";
   return text;
@@ -167,25 +182,40 @@ static json::Array jsonOfErrors(const Measurement &measurement) {
   return errors;
 }
 
+/// Fields that are left out where the work, or what it is compared with, is not known.
+static void addSpeed(json::Object &object, const Measurement &measurement) {
+  if (!measurement.hasSpeed())
+    return;
+  object["speed"] = measurement.speed();
+  object["unit"] = unitOf(measurement.ceiling);
+  object["work"] = json::Object{{"keptOperations", measurement.work.kept},
+                                {"totalOperations", measurement.work.total},
+                                {"bytes", measurement.work.bytes}};
+  if (!measurement.hasCeiling())
+    return;
+  object["ceiling"] =
+      json::Object{{"name", toString(measurement.ceiling)}, {"median", measurement.samples.medianBeside()}};
+  object["share"] = measurement.share();
+  if (measurement.workload.reach > 0)
+    object["reach"] = measurement.workload.reach;
+}
+
 static json::Object jsonOf(const Measurement &measurement) {
   const Workload &workload = measurement.workload;
   const Samples &samples = measurement.samples;
   json::Array repetitions;
+  const char *beside = workload.comparesUnfused ? "unfusedSeconds" : "ceiling";
   for (const Sample &sample : samples.counted)
     repetitions.push_back(
-        json::Object{{"seconds", sample.seconds}, {"ceiling", sample.beside}, {"disturbance", sample.disturbance}});
+        json::Object{{"seconds", sample.seconds}, {beside, sample.beside}, {"disturbance", sample.disturbance}});
   json::Object object{{"name", workload.name}, {"title", workload.title}, {"function", workload.function}};
   object["medianSeconds"] = samples.medianSeconds();
   object["bestSeconds"] = samples.bestSeconds();
-  object["speed"] = measurement.speed();
-  object["unit"] = unitOf(measurement.ceiling);
-  object["ceiling"] = json::Object{{"name", toString(measurement.ceiling)}, {"median", samples.medianBeside()}};
-  object["share"] = measurement.share();
-  if (workload.reach > 0)
-    object["reach"] = workload.reach;
-  object["work"] = json::Object{{"keptOperations", measurement.work.kept},
-                                {"totalOperations", measurement.work.total},
-                                {"bytes", measurement.work.bytes}};
+  if (workload.comparesUnfused)
+    object["unfused"] = json::Object{{"medianSeconds", samples.medianBeside()},
+                                     {"bestSeconds", samples.bestBeside()},
+                                     {"overFused", measurement.unfusedOverFused()}};
+  addSpeed(object, measurement);
   object["compileMilliseconds"] = measurement.compile.warm;
   object["coldCompileMilliseconds"] = measurement.compile.cold;
   object["voided"] = samples.voided;

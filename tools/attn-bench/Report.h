@@ -26,7 +26,7 @@ std::string formatTable(const Findings &findings);
 std::string formatJson(const Findings &findings);
 
 /// A roofline: operations for each byte across, GFLOP/s up, both logarithmic; lines for the peaks, a point for each
-/// workload. SVG without references to anything outside of it.
+/// workload that has a ceiling. SVG without references to anything outside of it.
 std::string formatRoofline(const Findings &findings);
 
 } // namespace attn::tool

@@ -90,6 +90,8 @@ Roofline::Roofline(const Findings &findings) : findings(findings) {
       highX = std::max(highX, 4 * value / peakOf(Peak::Read));
     }
   for (const Measurement &measurement : findings.measurements) {
+    if (!measurement.hasCeiling())
+      continue;
     lowX = std::min(lowX, measurement.intensity() / 2);
     highX = std::max(highX, measurement.intensity() * 2);
     lowY = std::min(lowY, measurement.gflops() / 2);
@@ -154,6 +156,8 @@ void Roofline::drawWorkloads() {
   double line = plotTop;
   for (const Measurement &measurement : findings.measurements) {
     const Workload &workload = measurement.workload;
+    if (!measurement.hasCeiling())
+      continue;
     double x = across(measurement.intensity()), y = up(measurement.gflops());
     svg += llvm::formatv("<circle cx=\"{0:f1}\" cy=\"{1:f1}\" r=\"5\" fill=\"{2}\"/>\n", x, y,
                          measurement.ceiling == Peak::Read ? "#d95f02" : "#1b6ca8")

@@ -65,6 +65,7 @@ static bool mapData(const json::Object &object, DataSettings &data, json::Path p
   auto keep = [](const std::string &text) { return std::optional<std::string>(text); };
   return mapArguments(object, "shape", data.shapes, "expected sizes, as in 2x8x33x64", path, parseSizes) &&
          mapArguments(object, "fill", data.fills, "expected a fill, as in normal or range:0:65", path, parseFill) &&
+         mapArguments(object, "out-shape", data.outShapes, "expected sizes, as in 2x8x33x64", path, parseSizes) &&
          mapArguments(object, "scalar", data.scalars, "expected a number", path, keep);
 }
 
@@ -76,8 +77,11 @@ static bool fromJSON(const json::Value &value, PeerDescription &peers, json::Pat
 }
 
 static bool fromJSON(const json::Value &value, Workload &workload, json::Path path) {
-  if (!hasOnly(value, {"name", "title", "source", "function", "bound", "reach", "peers", "shape", "fill", "scalar"},
-               "unknown field: expected name, title, source, function, bound, reach, peers, shape, fill or scalar",
+  if (!hasOnly(value,
+               {"name", "title", "source", "function", "bound", "reach", "unfused", "peers", "shape", "fill", "scalar",
+                "out-shape"},
+               "unknown field: expected name, title, source, function, bound, reach, unfused, peers, shape, fill, "
+               "scalar or out-shape",
                path))
     return false;
   json::ObjectMapper mapper(value, path);
@@ -85,7 +89,7 @@ static bool fromJSON(const json::Value &value, Workload &workload, json::Path pa
   if (!mapper.map("name", workload.name) || !mapper.map("title", workload.title) ||
       !mapper.map("source", workload.source) || !mapper.map("function", workload.function) ||
       !mapper.mapOptional("bound", bound) || !mapper.mapOptional("reach", workload.reach) ||
-      !mapper.map("peers", workload.peers))
+      !mapper.mapOptional("unfused", workload.comparesUnfused) || !mapper.map("peers", workload.peers))
     return false;
   workload.isMemoryBound = bound == "memory";
   if (!workload.isMemoryBound && bound != "compute") {

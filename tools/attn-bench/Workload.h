@@ -9,8 +9,10 @@
 // | source, function | a .mlir file, relative to the workload file, and its function |
 // | bound | "compute" (default): useful work over the multiply-add peak; "memory": bytes over the read rate |
 // | reach | share of the ceiling to reach, 0 to 1; optional |
+// | unfused | true: also timed with attention left unfused, run beside run; its work need not be known |
 // | peers | for --peers: what the function computes, as below; optional |
 // | shape, fill, scalar | objects from the number of an argument to what attn-run's option of that name takes |
+// | out-shape | the same from the number of a result |
 //
 // Peers cannot read the function: "peers" is an object that says what it computes. Its arguments 0 to 2 are query, key
 // and value, [batch, heads, length, dim], and the scale is 1 / sqrt(headDim). {}: all keys. "left", "right": the keys
@@ -42,6 +44,8 @@ struct Workload {
   bool isMemoryBound = false;
   /// 0: none.
   double reach = 0;
+  /// Two times are compared, with CompileOptions::fuse and without; there is no ceiling.
+  bool comparesUnfused = false;
   std::optional<PeerDescription> peers;
 };
 

@@ -23,7 +23,7 @@ static void printSpeed(const Module &module, const Kernel &kernel, const Inputs 
                        int64_t threads) {
   auto work = module.countWork(kernel.signature().name, inputs.arguments);
   if (!work || work->attentions == 0) {
-    std::printf("bench: no GFLOP/s: %s\n", work ? "the function has no attention" : work.error().message.c_str());
+    std::printf("bench: no GFLOP/s: %s\n", work ? "the function has no attn.attention" : work.error().message.c_str());
     return;
   }
   double speed = work->kept * 1e-9 / samples.medianSeconds(), peak = samples.medianBeside();

@@ -31,6 +31,11 @@ double Samples::bestSeconds() const {
   return *std::min_element(seconds.begin(), seconds.end());
 }
 
+double Samples::bestBeside() const {
+  std::vector<double> values = collect(counted, &Sample::beside);
+  return *std::min_element(values.begin(), values.end());
+}
+
 static int64_t countQuiet(const std::vector<Sample> &tries, const SampleOptions &options) {
   return std::count_if(tries.begin(), tries.end(),
                        [&](const Sample &sample) { return sample.disturbance <= options.quiet; });
@@ -72,20 +77,50 @@ static Result<Sample> repeatOnce(const std::function<Status()> &run, int64_t cou
   return sample;
 }
 
-Result<Samples> tool::takeSamples(const std::function<Status()> &run, const std::function<double()> &beside,
-                                  const SampleOptions &options) {
+/// Calls run twice to warm up. Returns how many runs are a repetition.
+static Result<int64_t> warmUp(const std::function<Status()> &run, const SampleOptions &options) {
   if (Status status = run(); !status)
     return status.error();
   auto warm = repeatOnce(run, 1);
   if (!warm)
     return warm.error();
-  int64_t count = std::max<int64_t>(1, std::llround(std::ceil(options.leastSeconds / warm->seconds)));
+  return std::max<int64_t>(1, std::llround(std::ceil(options.leastSeconds / warm->seconds)));
+}
+
+Result<Samples> tool::takeSamples(const std::function<Status()> &run, const std::function<double()> &beside,
+                                  const SampleOptions &options) {
+  auto count = warmUp(run, options);
+  if (!count)
+    return count.error();
   std::vector<Sample> tries;
   while (!isEnough(tries, options)) {
-    auto sample = repeatOnce(run, count);
+    auto sample = repeatOnce(run, *count);
     if (!sample)
       return sample.error();
     sample->beside = beside();
+    tries.push_back(*sample);
+  }
+  return chooseSamples(tries, options);
+}
+
+Result<Samples> tool::takePairs(const std::function<Status()> &first, const std::function<Status()> &second,
+                                const SampleOptions &options) {
+  auto firstCount = warmUp(first, options);
+  if (!firstCount)
+    return firstCount.error();
+  auto secondCount = warmUp(second, options);
+  if (!secondCount)
+    return secondCount.error();
+  std::vector<Sample> tries;
+  while (!isEnough(tries, options)) {
+    auto sample = repeatOnce(first, *firstCount);
+    if (!sample)
+      return sample.error();
+    auto other = repeatOnce(second, *secondCount);
+    if (!other)
+      return other.error();
+    sample->beside = other->seconds;
+    sample->disturbance = std::max(sample->disturbance, other->disturbance);
     tries.push_back(*sample);
   }
   return chooseSamples(tries, options);

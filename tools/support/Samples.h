@@ -42,6 +42,7 @@ struct Samples {
 
   double medianSeconds() const;
   double bestSeconds() const;
+  double bestBeside() const;
   double medianBeside() const;
 };
 
@@ -57,6 +58,11 @@ Samples chooseSamples(const std::vector<Sample> &tries, const SampleOptions &opt
 /// first failure of `run` ends it.
 Result<Samples> takeSamples(const std::function<Status()> &run, const std::function<double()> &beside,
                             const SampleOptions &options);
+
+/// The same for two things that are compared: each repetition is one of `first`, then one of `second`, whose seconds
+/// are Sample::beside. A repetition is as quiet as the louder of its two.
+Result<Samples> takePairs(const std::function<Status()> &first, const std::function<Status()> &second,
+                          const SampleOptions &options);
 
 } // namespace attn::tool
 

@@ -4,6 +4,7 @@
 #define ATTN_TARGET_LOOPMODEL_H
 
 #include "attn/Target/TargetDescription.h"
+#include <vector>
 
 namespace attn {
 
@@ -43,6 +44,28 @@ struct ContractionSizes {
 /// do: the block is then as wide as the registers allow, because memory is read along n. Where that is not possible,
 /// a copy pays from four rows on.
 ContractionSizes chooseContraction(const TargetDescription &target, const ContractionQuery &query);
+
+/// Products of one left operand [m, k] with right operands [k, n[0]], [k, n[1]], ..., that may become one product.
+struct MergeQuery {
+  int64_t m = 0, k = 0;
+  std::vector<int64_t> n;
+  /// Bits of the type that sums are kept in, of an element of the right operands, and of the results.
+  unsigned sumBits = 32, rightBits = 32, outBits = 32;
+  bool isRightContiguous = true;
+  /// The right operands are put side by side by the compiler, else by each run.
+  bool isRightConstant = false;
+};
+
+/// Nanoseconds of a run.
+struct MergeEstimate {
+  double saved, cost;
+  bool isWorth() const { return saved > cost; }
+};
+
+/// What one product saves: the starts of the other parallel loops, and registers that the last columns of a narrow
+/// right operand leave empty. What it costs: to copy right operands that are no constants, on one thread, and to read
+/// results again that no cache holds any more between their fill and the product. Pure.
+MergeEstimate estimateMerge(const TargetDescription &target, const MergeQuery &query);
 
 //===----------------------------------------------------------------------===//
 // Elementwise loops and reductions
