@@ -1,9 +1,9 @@
 //===- AttentionMatch.cpp - which part of a graph is an attention ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From the product with the values backwards: one of its factors must be a softmax over the index that it contracts, and
-// the scores a function of one dot product, captured tensors and indices. Which index is batch, head, query or feature
-// follows from which of query, key and value it reaches, never from its place or its size:
+// From the product with the values backwards: one of its factors must be a softmax over the index that it contracts,
+// and the scores a function of one dot product, captured tensors and indices. Which index is batch, head, query or
+// feature follows from which of query, key and value it reaches, never from its place or its size:
 //
 //   | reaches query | key | value | is |
 //   |---|---|---|---|
@@ -137,8 +137,8 @@ LogicalResult Matcher::failContraction(ExprRef weights, size_t count) {
   return fail(llvm::formatv("the product with the values contracts {0} axes", count));
 }
 
-/// A root that is no contraction itself may divide one by the sum of each row, or give 0 for rows without a key: both may
-/// be done to the weights as well. Returns the contraction, and keeps what is done to it.
+/// A root that is no contraction itself may divide one by the sum of each row, or give 0 for rows without a key: both
+/// may be done to the weights as well. Returns the contraction, and keeps what is done to it.
 ExprRef Matcher::openRoot(ExprRef leaf) {
   auto op = dyn_cast<linalg::LinalgOp>(match.root);
   if (isa<MatmulOp>(match.root) || (op && op.getNumReductionLoops() != 0))
@@ -324,8 +324,9 @@ LogicalResult Matcher::checkReach(ExprRef index) {
         list.push_back(name);
     return list.empty() ? std::string("none") : llvm::join(list, " and ");
   };
-  return fail(llvm::formatv("an axis of the result reaches {0} and not {1}, which is no batch, head, query or value axis",
-                            names(true), names(false)));
+  return fail(
+      llvm::formatv("an axis of the result reaches {0} and not {1}, which is no batch, head, query or value axis",
+                    names(true), names(false)));
 }
 
 /// Query positions are the rows that masks speak of, or else the innermost; the others are heads that share keys.
@@ -398,8 +399,8 @@ static bool isExpensive(ExprRef e) {
   bool hasFunction = false;
   walk(e, [&](ExprRef part) {
     ops += part->is(Expr::Kind::Apply);
-    hasFunction |= part->is(Expr::Kind::Apply) &&
-                   (part->opName.getValue().starts_with("math.") || part->isApply<arith::DivFOp>());
+    hasFunction |=
+        part->is(Expr::Kind::Apply) && (part->opName.getValue().starts_with("math.") || part->isApply<arith::DivFOp>());
   });
   return hasFunction || ops > kMaxOps;
 }
@@ -451,7 +452,7 @@ FailureOr<AttentionMatch> Matcher::run(FindWeights findWeights) {
   return match;
 }
 
-FailureOr<AttentionMatch> fusion::matchAttention(Elements &elements, Operation *root,
-                                                 const SoftmaxOptions &options, FindWeights findWeights, Miss &miss) {
+FailureOr<AttentionMatch> fusion::matchAttention(Elements &elements, Operation *root, const SoftmaxOptions &options,
+                                                 FindWeights findWeights, Miss &miss) {
   return Matcher(elements, root, options, miss).run(findWeights);
 }

@@ -50,7 +50,9 @@ static SmallVector<Role> orderRoles(ArrayRef<Role> roles, ArrayRef<Axis> axes) {
   for (const Axis &axis : axes)
     flat.append(axis.atoms.begin(), axis.atoms.end());
   SmallVector<Role> ordered = present;
-  auto place = [&](const Role &role) { return role.atoms.empty() ? -1 : llvm::find(flat, role.atoms[0]) - flat.begin(); };
+  auto place = [&](const Role &role) {
+    return role.atoms.empty() ? -1 : llvm::find(flat, role.atoms[0]) - flat.begin();
+  };
   llvm::stable_sort(ordered, [&](const Role &a, const Role &b) { return place(a) < place(b); });
   SmallVector<ExprRef> joined;
   for (const Role &role : ordered)
@@ -87,7 +89,7 @@ Value AttentionBuilder::buildEmpty(ArrayRef<Axis> axes, Type elementType) {
 Value AttentionBuilder::buildScale() {
   FloatType scoreType = match.scoreType;
   Value scale = arith::ConstantOp::create(builder, builder.getFloatAttr(scoreType, match.scale.constant));
-  RegionBuilder scalars(builder, elements.expressions, {});
+  RegionBuilder scalars(builder, elements.expressions);
   for (auto [factor, isDivisor] : match.scale.factors) {
     Value value = scalars.build(factor);
     unsigned width = value.getType().getIntOrFloatBitWidth();
@@ -106,7 +108,8 @@ Value AttentionBuilder::buildSink() {
     return {};
   FloatType scoreType = match.scoreType;
   Operand sink{match.sink->value, llvm::to_vector(ArrayRef<ExprRef>(match.sink->operands)), {}};
-  Value logits = regroup(builder, elements, sink.tensor, *getAxes(elements.expressions, sink), {Axis{match.roles.head, 0}});
+  Value logits =
+      regroup(builder, elements, sink.tensor, *getAxes(elements.expressions, sink), {Axis{match.roles.head, 0}});
   auto type = cast<RankedTensorType>(logits.getType());
   if (type.getElementType() == scoreType)
     return logits;
@@ -115,7 +118,6 @@ Value AttentionBuilder::buildSink() {
   return isNarrow ? arith::ExtFOp::create(builder, wide, logits).getResult()
                   : arith::TruncFOp::create(builder, wide, logits).getResult();
 }
-
 
 void AttentionBuilder::buildRegions(AttentionOp op) {
   Expressions &expressions = elements.expressions;
@@ -181,11 +183,10 @@ BuiltAttention AttentionBuilder::build() {
   if (weights)
     results.push_back(weights.getType());
   auto layout = [](AffineMap map) { return map ? AffineMapAttr::get(map) : AffineMapAttr(); };
-  auto op = AttentionOp::create(builder, results, query, key, value, buildScale(), ValueRange(), ValueRange(), buildSink(),
-                                Value(), Value(), out, Value(), weights, ArrayAttr(), ArrayAttr(),
-                                layout(queryLayout), layout(keyLayout), layout(valueLayout),
-                                layout(toLayout(outRoles, builder.getContext())), IntegerAttr(), IntegerAttr(),
-                                UnitAttr());
+  auto op = AttentionOp::create(
+      builder, results, query, key, value, buildScale(), ValueRange(), ValueRange(), buildSink(), Value(), Value(), out,
+      Value(), weights, ArrayAttr(), ArrayAttr(), layout(queryLayout), layout(keyLayout), layout(valueLayout),
+      layout(toLayout(outRoles, builder.getContext())), IntegerAttr(), IntegerAttr(), UnitAttr());
   buildRegions(op);
   BuiltAttention built{op, regroup(builder, elements, op->getResult(0), outAxes, match.outAxes), Value()};
   if (match.weights)

@@ -22,14 +22,14 @@ BuiltAttention buildAttention(Elements &elements, const AttentionMatch &match);
 /// Builds as buildAttention does.
 using BuildFunction = llvm::function_ref<BuiltAttention(Elements &elements, const AttentionMatch &match)>;
 
-/// A tensor whose dimensions are `from`, as one whose dimensions are `to`, of the same indices: by slices, reshapes and,
-/// where the order differs, a transpose.
-mlir::Value regroup(mlir::ImplicitLocOpBuilder &builder, Elements &elements, mlir::Value tensor, llvm::ArrayRef<Axis> from,
-                    llvm::ArrayRef<Axis> to);
+/// A tensor whose dimensions are `from`, as one whose dimensions are `to`, of the same indices: by slices, reshapes
+/// and, where the order differs, a transpose.
+mlir::Value regroup(mlir::ImplicitLocOpBuilder &builder, Elements &elements, mlir::Value tensor,
+                    llvm::ArrayRef<Axis> from, llvm::ArrayRef<Axis> to);
 
 /// How many places each axis has.
 llvm::SmallVector<mlir::OpFoldResult> sizesOf(mlir::ImplicitLocOpBuilder &builder, Elements &elements,
-                                               llvm::ArrayRef<Axis> axes);
+                                              llvm::ArrayRef<Axis> axes);
 
 } // namespace attn::fusion
 

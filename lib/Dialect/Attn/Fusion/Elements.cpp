@@ -283,16 +283,16 @@ std::optional<Reduction> Elements::openMatmul(MatmulOp op, ArrayRef<ExprRef> ind
   reduction.combiner = arith::AddFOp::getOperationName();
   if (k->is(Expr::Kind::Dim))
     reduction.dims = {k};
-  Type sumType = lhs.getElementType().isF64() ? Type(Float64Type::get(op.getContext()))
-                                              : Type(Float32Type::get(op.getContext()));
+  Type sumType =
+      lhs.getElementType().isF64() ? Type(Float64Type::get(op.getContext())) : Type(Float32Type::get(op.getContext()));
   auto widen = [&](ExprRef e) {
     return e->type == sumType ? e
                               : expressions.apply(arith::ExtFOp::getOperationName(), nullptr, sumType, {e}, {e->type});
   };
   reduction.init = expressions.constant(FloatAttr::get(sumType, 0.0));
-  reduction.body = expressions.apply(arith::MulFOp::getOperationName(), nullptr, sumType,
-                                     {widen(reader(op.getLhs(), left)), widen(reader(op.getRhs(), right))},
-                                     {sumType, sumType});
+  reduction.body =
+      expressions.apply(arith::MulFOp::getOperationName(), nullptr, sumType,
+                        {widen(reader(op.getLhs(), left)), widen(reader(op.getRhs(), right))}, {sumType, sumType});
   return reduction;
 }
 

@@ -209,7 +209,8 @@ static bool recompose(Expressions &expressions, LinearForm &form) {
     auto other = llvm::find_if(form.terms, [&](auto &t) { return t.first == part && t.second == needed; });
     if (other == form.terms.end())
       continue;
-    size_t first = std::min<size_t>(k, other - form.terms.begin()), last = std::max<size_t>(k, other - form.terms.begin());
+    size_t first = std::min<size_t>(k, other - form.terms.begin()),
+           last = std::max<size_t>(k, other - form.terms.begin());
     form.terms.erase(form.terms.begin() + last);
     form.terms.erase(form.terms.begin() + first);
     LinearForm wholeForm = Expressions::getLinear(whole);
@@ -292,7 +293,8 @@ static IntegerRange rangeOfApply(Expressions &expressions, ExprRef e) {
     return {0, 1};
   if (e->isApply<arith::SelectOp>()) {
     IntegerRange yes = expressions.rangeOf(e->operands[1]), no = expressions.rangeOf(e->operands[2]);
-    return yes.isKnown() && no.isKnown() ? IntegerRange{std::min(yes.low, no.low), std::max(yes.high, no.high)} : IntegerRange();
+    return yes.isKnown() && no.isKnown() ? IntegerRange{std::min(yes.low, no.low), std::max(yes.high, no.high)}
+                                         : IntegerRange();
   }
   if (e->isApply<arith::MulIOp>()) {
     IntegerRange a = expressions.rangeOf(e->operands[0]), b = expressions.rangeOf(e->operands[1]);

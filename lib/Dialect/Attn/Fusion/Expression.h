@@ -3,8 +3,8 @@
 //
 // The fuser reads a graph by its elements: "element (b, i, j) of this tensor is exp(x(b, i, j) - m(b, i))". Transposes,
 // broadcasts, reshapes, slices and concatenations are then no ops to look through, only other indices, and two graphs
-// are the same where their elements are the same expression. Expressions are unique in their context: equal ones are one
-// pointer.
+// are the same where their elements are the same expression. Expressions are unique in their context: equal ones are
+// one pointer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_DIALECT_ATTN_FUSION_EXPRESSION_H
@@ -144,8 +144,7 @@ public:
 
 private:
   ExprRef unique(Expr &&expr);
-  ExprRef simplify(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type,
-                   llvm::ArrayRef<ExprRef> operands);
+  ExprRef simplify(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type, llvm::ArrayRef<ExprRef> operands);
   ExprRef simplifyInteger(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type,
                           llvm::ArrayRef<ExprRef> operands);
   ExprRef simplifyBoolean(llvm::StringRef name, llvm::ArrayRef<ExprRef> operands);

@@ -13,7 +13,8 @@ namespace attn::fusion {
 class RegionBuilder {
 public:
   /// `values`: what is known already, indices above all.
-  RegionBuilder(mlir::ImplicitLocOpBuilder &builder, Expressions &expressions, llvm::DenseMap<ExprRef, mlir::Value> values)
+  RegionBuilder(mlir::ImplicitLocOpBuilder &builder, Expressions &expressions,
+                llvm::DenseMap<ExprRef, mlir::Value> values = llvm::DenseMap<ExprRef, mlir::Value>())
       : builder(builder), expressions(expressions), values(std::move(values)) {}
 
   /// Every index in `e` must be among the values. The result has e's type.

@@ -21,7 +21,7 @@ SmallVector<OpFoldResult> fusion::sizesOf(ImplicitLocOpBuilder &builder, Element
     if (std::optional<int64_t> known = size->getInteger())
       sizes.push_back(builder.getIndexAttr(*known));
     else
-      sizes.push_back(RegionBuilder(builder, expressions, {}).build(size, builder.getIndexType()));
+      sizes.push_back(RegionBuilder(builder, expressions).build(size, builder.getIndexType()));
   }
   return sizes;
 }
@@ -78,7 +78,8 @@ static SmallVector<Axis> flatten(ArrayRef<Axis> axes) {
   return flat;
 }
 
-static Value transpose(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, ArrayRef<Axis> from, ArrayRef<Axis> to) {
+static Value transpose(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, ArrayRef<Axis> from,
+                       ArrayRef<Axis> to) {
   SmallVector<int64_t> permutation;
   for (const Axis &axis : to)
     permutation.push_back(llvm::find_if(from, [&](const Axis &a) { return a.atoms == axis.atoms; }) - from.begin());
@@ -103,10 +104,12 @@ static Value addUnits(ImplicitLocOpBuilder &builder, Elements &elements, Value t
   }
   if (!groups.empty())
     groups.front().insert(groups.front().begin(), leading.begin(), leading.end());
-  return tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, to), tensor, groups, sizesOf(builder, elements, to));
+  return tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, to), tensor, groups,
+                                       sizesOf(builder, elements, to));
 }
 
-Value fusion::regroup(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, ArrayRef<Axis> from, ArrayRef<Axis> to) {
+Value fusion::regroup(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, ArrayRef<Axis> from,
+                      ArrayRef<Axis> to) {
   SmallVector<Axis> axes(from);
   tensor = sliceToAxes(builder, elements, tensor, axes);
   SmallVector<Axis> target, flatFrom = flatten(axes), flatTo = flatten(to);

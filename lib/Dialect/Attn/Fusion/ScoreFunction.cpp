@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Before: select(j <= i, dot * 0.125 + bias(i, j), -inf). After: scale 0.125, score(s) = s + bias(i, j), keep = j <= i.
-// Arithmetic in 16 bits becomes that of the score type. -inf that is selected or added is a mask; so is a finite constant
-// of -1e30 or below where each row is proved to keep a key: the others' weights are 0 to the last bit then, and a row
-// without a key, which is uniform in the graph, cannot be.
+// Arithmetic in 16 bits becomes that of the score type. -inf that is selected or added is a mask; so is a finite
+// constant of -1e30 or below where each row is proved to keep a key: the others' weights are 0 to the last bit then,
+// and a row without a key, which is uniform in the graph, cannot be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -172,9 +172,8 @@ bool Splitter::everyRowKeepsAKey(ExprRef all) {
     if (e->is(Expr::Kind::Dim) && e != key && isStatic && expressions.rangeOf(e).high <= keyRange.high)
       tries.push_back(e);
   });
-  return llvm::any_of(tries, [&](ExprRef candidate) {
-    return expressions.substitute(all, {{key, candidate}})->getBool() == true;
-  });
+  return llvm::any_of(
+      tries, [&](ExprRef candidate) { return expressions.substitute(all, {{key, candidate}})->getBool() == true; });
 }
 
 ExprRef Splitter::conjunctionOf(ArrayRef<ExprRef> conditions) {
@@ -213,7 +212,8 @@ FailureOr<ScoreFunction> fusion::splitScores(Elements &elements, ExprRef scores,
   splitter.takeScale(function);
   ExprRef infinite = splitter.takeMasks(function.score, /*isFiniteTaken=*/false);
   ExprRef infiniteKeep = splitter.conjunctionOf(splitter.keeps);
-  bool isGuarded = keptWhere && (splitter.isMask(keptWhere, infiniteKeep) || llvm::is_contained(splitter.keeps, keptWhere));
+  bool isGuarded =
+      keptWhere && (splitter.isMask(keptWhere, infiniteKeep) || llvm::is_contained(splitter.keeps, keptWhere));
   splitter.keeps.clear();
   ExprRef finite = splitter.takeMasks(function.score, /*isFiniteTaken=*/true);
   ExprRef finiteKeep = splitter.conjunctionOf(splitter.keeps);

@@ -20,11 +20,11 @@ struct ScoreFunction {
   std::optional<double> finiteMask;
 };
 
-/// Splits `scores`, an expression of the dot product leaf `dot`, into scale, score function and mask. `key` is the key's
-/// index. Fails where the dot product is used in a way that no function of one score is.
+/// Splits `scores`, an expression of the dot product leaf `dot`, into scale, score function and mask. `key` is the
+/// key's index. Fails where the dot product is used in a way that no function of one score is.
 ///
-/// `keptWhere` (null for none): a condition under which the weights are set to 0 otherwise. It must be that of the mask,
-/// for every row or for each key; then the mask may have any constant, since rows without a key are 0.
+/// `keptWhere` (null for none): a condition under which the weights are set to 0 otherwise. It must be that of the
+/// mask, for every row or for each key; then the mask may have any constant, since rows without a key are 0.
 mlir::FailureOr<ScoreFunction> splitScores(Elements &elements, ExprRef scores, ExprRef dot, ExprRef key,
                                            mlir::FloatType scoreType, ExprRef keptWhere, std::string &reason);
 

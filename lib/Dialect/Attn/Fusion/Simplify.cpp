@@ -16,14 +16,13 @@ using namespace attn;
 using namespace attn::fusion;
 
 static bool isCommutative(StringRef name) {
-  return llvm::is_contained({arith::AddFOp::getOperationName(), arith::MulFOp::getOperationName(),
-                             arith::MaximumFOp::getOperationName(), arith::MaxNumFOp::getOperationName(),
-                             arith::MinimumFOp::getOperationName(), arith::MinNumFOp::getOperationName(),
-                             arith::AndIOp::getOperationName(), arith::OrIOp::getOperationName(),
-                             arith::XOrIOp::getOperationName(), arith::AddIOp::getOperationName(),
-                             arith::MulIOp::getOperationName(), arith::MaxSIOp::getOperationName(),
-                             arith::MinSIOp::getOperationName()},
-                            name);
+  return llvm::is_contained(
+      {arith::AddFOp::getOperationName(), arith::MulFOp::getOperationName(), arith::MaximumFOp::getOperationName(),
+       arith::MaxNumFOp::getOperationName(), arith::MinimumFOp::getOperationName(),
+       arith::MinNumFOp::getOperationName(), arith::AndIOp::getOperationName(), arith::OrIOp::getOperationName(),
+       arith::XOrIOp::getOperationName(), arith::AddIOp::getOperationName(), arith::MulIOp::getOperationName(),
+       arith::MaxSIOp::getOperationName(), arith::MinSIOp::getOperationName()},
+      name);
 }
 
 /// The attributes that say what an op computes: flags that only allow more are left behind.
@@ -184,8 +183,8 @@ ExprRef Expressions::compare(arith::CmpIPredicate predicate, ExprRef a, ExprRef 
   expr.type = IntegerType::get(context, 1);
   expr.opName = StringAttr::get(context, arith::CmpIOp::getOperationName());
   Builder builder(context);
-  expr.attribute = builder.getDictionaryAttr(
-      builder.getNamedAttr("predicate", arith::CmpIPredicateAttr::get(context, predicate)));
+  expr.attribute =
+      builder.getDictionaryAttr(builder.getNamedAttr("predicate", arith::CmpIPredicateAttr::get(context, predicate)));
   expr.operands = {a, b};
   // In 64 bits: what wraps in fewer is no linear form, but an op of its own.
   expr.operandTypes.assign(2, IndexType::get(context));

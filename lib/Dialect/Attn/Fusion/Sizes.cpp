@@ -1,8 +1,8 @@
 //===- Sizes.cpp - sizes of tensors, and reshapes by sizes that the run knows ---===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Exporters of dynamic shapes compute the sizes of a reshape in scalar arithmetic. Two sizes are equal where they are the
-// same expression of the sizes of arguments; a reshape falls into groups of dimensions with the same product.
+// Exporters of dynamic shapes compute the sizes of a reshape in scalar arithmetic. Two sizes are equal where they are
+// the same expression of the sizes of arguments; a reshape falls into groups of dimensions with the same product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,8 +114,8 @@ ExprRef Elements::extentOf(ExprRef index) {
                            : expressions.quotient(readSize(extent.tensor, extent.position), extent.divisor);
 }
 
-/// A dimension that broadcasts if the run finds its size to be 1 is read at `size == 1 ? 0 : index`: at the index, if that
-/// runs to the same size.
+/// A dimension that broadcasts if the run finds its size to be 1 is read at `size == 1 ? 0 : index`: at the index, if
+/// that runs to the same size.
 ExprRef Elements::apply(Operation *op, ArrayRef<ExprRef> operands) {
   ExprRef result = expressions.apply(op, operands);
   if (!isa<arith::SelectOp>(op) || operands[1]->getInteger() != 0 || !operands[0]->isApply<arith::CmpIOp>())

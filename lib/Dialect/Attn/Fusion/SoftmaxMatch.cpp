@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A softmax is found from its weights: exp(x - max) over the sum of the same over one axis, as a quotient, a product
-// with the reciprocal, or exp(x - (max + log sum)). That numerator, sum and maximum speak of the same scores and the same
-// axis is no matter of shapes: the body of each reduction, read at the key, must be the same expression.
+// with the reciprocal, or exp(x - (max + log sum)). That numerator, sum and maximum speak of the same scores and the
+// same axis is no matter of shapes: the body of each reduction, read at the key, must be the same expression.
 //
 //===----------------------------------------------------------------------===//
 
@@ -204,8 +204,7 @@ bool Matcher::isMaximumOf(ExprRef maximum, ExprRef scores) {
   if (!reduction || !isOverKeys(*reduction) ||
       (reduction->combiner != arith::MaximumFOp::getOperationName() &&
        reduction->combiner != arith::MaxNumFOp::getOperationName()) ||
-      !isLowest(reduction->init) ||
-      (softmax.key && !elements.haveSameExtent(reduction->dims[0], sum.dims[0])))
+      !isLowest(reduction->init) || (softmax.key && !elements.haveSameExtent(reduction->dims[0], sum.dims[0])))
     return false;
   return stripCasts(atKey(*reduction)) == stripCasts(scores);
 }
@@ -275,7 +274,8 @@ LogicalResult Matcher::matchSum() {
   if (contains(denominator, softmax.key))
     return failAxis();
   if (denominator->type.getIntOrFloatBitWidth() < 32)
-    return fail(llvm::formatv("the sum is kept in {0} bits, softmax needs 32", denominator->type.getIntOrFloatBitWidth()));
+    return fail(
+        llvm::formatv("the sum is kept in {0} bits, softmax needs 32", denominator->type.getIntOrFloatBitWidth()));
   return success();
 }
 
@@ -356,8 +356,8 @@ bool Matcher::isDeadRow(ExprRef condition, bool isNegated) {
   // The maximum is -inf.
   if (condition->isApply<arith::CmpFOp>()) {
     using P = arith::CmpFPredicate;
-    bool isRight = llvm::is_contained(isNegated ? std::array{P::ONE, P::UNE} : std::array{P::OEQ, P::UEQ},
-                                      predicateOf(condition));
+    bool isRight =
+        llvm::is_contained(isNegated ? std::array{P::ONE, P::UNE} : std::array{P::OEQ, P::UEQ}, predicateOf(condition));
     for (int k : {0, 1})
       if (isRight && condition->operands[k]->getReal() == -INFINITY)
         return isMaximumOf(condition->operands[1 - k], softmax.scores);
@@ -444,8 +444,8 @@ FailureOr<Softmax> Matcher::match(ExprRef weights) {
   return softmax;
 }
 
-FailureOr<Softmax> fusion::matchSoftmax(Elements &elements, ExprRef weights, ExprRef key,
-                                        const SoftmaxOptions &options, Miss &miss) {
+FailureOr<Softmax> fusion::matchSoftmax(Elements &elements, ExprRef weights, ExprRef key, const SoftmaxOptions &options,
+                                        Miss &miss) {
   return Matcher(elements, key, options, miss).match(weights);
 }
 

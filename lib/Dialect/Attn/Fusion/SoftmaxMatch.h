@@ -39,7 +39,8 @@ struct Miss {
   ExprRef axis = nullptr;
 };
 
-/// Matches `weights` as a softmax over `key`, which is null for one key. Fails without a reason where nothing in it looks like one.
+/// Matches `weights` as a softmax over `key`, which is null for one key. Fails without a reason where nothing in it
+/// looks like one.
 mlir::FailureOr<Softmax> matchSoftmax(Elements &elements, ExprRef weights, ExprRef key, const SoftmaxOptions &options,
                                       Miss &miss);
 

@@ -90,17 +90,16 @@ static bool isDead(Operation *user, Block *block, const llvm::DenseSet<Operation
   return ancestor && dead.contains(ancestor);
 }
 
-/// The ops of the block that nothing needs once `root` is replaced, and `replaced` (null for none) with it. What `reads`
-/// holds is needed.
+/// The ops of the block that nothing needs once `root` is replaced, and `replaced` (null for none) with it. What
+/// `reads` holds is needed.
 static llvm::DenseSet<Operation *> findDead(Operation *root, const llvm::DenseSet<Value> &reads = {},
                                             Value replaced = {}) {
   llvm::DenseSet<Operation *> dead = {root};
   for (Operation *op = root->getPrevNode(); op; op = op->getPrevNode()) {
     bool isRead = llvm::any_of(op->getResults(), [&](Value result) { return reads.contains(result); });
     bool isUsed = llvm::any_of(op->getResults(), [&](Value result) {
-      return result != replaced && llvm::any_of(result.getUsers(), [&](Operation *user) {
-               return !isDead(user, root->getBlock(), dead);
-             });
+      return result != replaced &&
+             llvm::any_of(result.getUsers(), [&](Operation *user) { return !isDead(user, root->getBlock(), dead); });
     });
     if (!op->getUsers().empty() && isMemoryEffectFree(op) && !isRead && !isUsed)
       dead.insert(op);
@@ -233,8 +232,8 @@ LogicalResult FusePass::fuse(Operation *root) {
   Block *block = root->getBlock();
   root->getResult(0).replaceAllUsesWith(built.out);
   if (built.weights) {
-    match->weights->tensor.replaceUsesWithIf(
-        built.weights, [&](OpOperand &use) { return !isDead(use.getOwner(), block, dead); });
+    match->weights->tensor.replaceUsesWithIf(built.weights,
+                                             [&](OpOperand &use) { return !isDead(use.getOwner(), block, dead); });
     // Users of the weights may stand in front of the product with the values.
     eraseDead();
     sortTopologically(block);
@@ -261,7 +260,7 @@ static void resolveSizes(func::FuncOp function) {
     ImplicitLocOpBuilder builder(op.getLoc(), op);
     if (isOwn)
       continue;
-    op.replaceAllUsesWith(RegionBuilder(builder, expressions, {}).build(size, builder.getIndexType()));
+    op.replaceAllUsesWith(RegionBuilder(builder, expressions).build(size, builder.getIndexType()));
     op.erase();
   }
 }
@@ -325,13 +324,14 @@ void FusePass::report() {
     if (outcome.isFused)
       remark::passed(location, options) << outcome.text;
     else
-      remark::missed(location, options)
-          << "not fused: " + (outcome.text.empty() ? "no product with values reads the weights" : outcome.text);
+      remark::missed(location, options) << "not fused: " + (outcome.text.empty()
+                                                                ? "no product with values reads the weights"
+                                                                : outcome.text);
   }
 }
 
-/// An elementwise op that may end a softmax, or a product with values: a quotient, a product with a reciprocal, a select,
-/// an exponential.
+/// An elementwise op that may end a softmax, or a product with values: a quotient, a product with a reciprocal, a
+/// select, an exponential.
 static bool isElementwiseEnd(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
