@@ -254,9 +254,8 @@ static Step compileConversion(Operation &op, const Places &p) {
       // The one rounding of exact mode: the program says it, and numbers that become indices depend on it. To 16 bits
       // it is how graphs save memory, and a part of their error.
       .Case([&](arith::TruncFOp) {
-        return real1(p, [type = p.outType()](double x) {
-          return type.getIntOrFloatBitWidth() < 32 ? x : roundToType(type, x);
-        });
+        return real1(
+            p, [type = p.outType()](double x) { return type.getIntOrFloatBitWidth() < 32 ? x : roundToType(type, x); });
       })
       .Case<arith::ExtSIOp, arith::IndexCastOp>([&](auto) { return signExtend(p); })
       .Case<arith::ExtUIOp, arith::IndexCastUIOp, arith::TruncIOp>([&](auto) { return zeroExtend(p); })

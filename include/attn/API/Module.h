@@ -72,11 +72,11 @@ struct WorkCount {
   int64_t attentions = 0;
 };
 
-/// Functions parsed from MLIR text: upstream's tensor dialects, tosa and `attn`. tosa and the whole attentions and scans
-/// of torch-mlir and IREE (in generic form) are raised to these while parsing, so that all else, the reference included,
-/// sees linalg and attn in their place; other unregistered operations parse, and compiling names them. Immutable; a value (copies are the same
-/// module). Any number of threads may use one at once; they wait for each other while they compile from the same
-/// module.
+/// Functions parsed from MLIR text: upstream's tensor dialects, tosa and `attn`. tosa and the whole attentions and
+/// scans of torch-mlir and IREE (in generic form) are raised to these while parsing, so that all else, the reference
+/// included, sees linalg and attn in their place; other unregistered operations parse, and compiling names them.
+/// Immutable; a value (copies are the same module). Any number of threads may use one at once; they wait for each other
+/// while they compile from the same module.
 class Module {
 public:
   /// Parses and verifies text. name stands for the file in error locations. The error is the first of the text, with

@@ -36,8 +36,8 @@ struct PipelineOptions {
 /// Adds what takes a module from the graph level to `options.to`. pm is one for modules.
 void buildCompilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// Makes `--attn-compile="to=... target=... tile-q= tile-kv= segment-keys= block-rows= skip-tiles= count-kv-tiles= fuse=
-/// verify-fusion="` known to the command line.
+/// Makes `--attn-compile="to=... target=... tile-q= tile-kv= segment-keys= block-rows= skip-tiles= count-kv-tiles=
+/// fuse= verify-fusion="` known to the command line.
 void registerPipelines();
 
 /// Adds every dialect that a graph may hold or that the pipeline makes, with the external models that its passes use.

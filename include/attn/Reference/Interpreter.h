@@ -6,9 +6,9 @@
 // with the lowering; the named masks and score functions have formulas of their own here too.
 //
 // Supported: attn.attention (but dropout), matmul, mask, softmax; func.call; scf.for, if, while; cf.assert; arith and
-// math on scalars and tensors; affine.apply, min and max; tensor but scatter, bitcast, rank and parallel_insert_slice; every linalg op with a
-// body, and linalg.softmax. Functions have one block; types are scalars and ranked tensors of at most 64 bits an
-// element.
+// math on scalars and tensors; affine.apply, min and max; tensor but scatter, bitcast, rank and parallel_insert_slice;
+// every linalg op with a body, and linalg.softmax. Functions have one block; types are scalars and ranked tensors of at
+// most 64 bits an element.
 //
 // Two precisions:
 // * exact (the default): element types count at the inputs alone. Everything after is f64, and no intermediate float
@@ -19,8 +19,8 @@
 //
 // Undefined behaviour is an error and not a value: integer division by zero or with overflow, a shift by the width or
 // more, an index outside its tensor. The one exception is an index into a captured tensor inside a region of
-// attn.attention or attn.mask: it is clamped and listed in the result. Of poison one kind is a value: a float to integer
-// conversion out of range gives the smallest integer.
+// attn.attention or attn.mask: it is clamped and listed in the result. Of poison one kind is a value: a float to
+// integer conversion out of range gives the smallest integer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_REFERENCE_INTERPRETER_H

@@ -23,8 +23,8 @@ void expandNamed(ClassifyTilesOp op);
 /// True if the linalg op that computes `operand` should move into the linalg op that reads it (attn-fuse-elementwise).
 bool isFusionProfitable(mlir::OpOperand *operand);
 
-/// Adds --attn-verify-fusion to the command line of a tool: attn-fuse verifies wherever the process runs it. Call before
-/// the command line is parsed.
+/// Adds --attn-verify-fusion to the command line of a tool: attn-fuse verifies wherever the process runs it. Call
+/// before the command line is parsed.
 void registerFusionFlags();
 
 #define GEN_PASS_REGISTRATION
