@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ReuseResultBuffers.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
@@ -64,7 +65,7 @@ static void addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
 static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
   // Results become buffers of the caller's, and ops write into them directly where they can.
   pm.addPass(createExportFunctionsPass());
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(createReuseResultBuffersPass());
   // The graph is bufferized whole, before tiling: tensors of tiles would be copied in the kv loop.
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

@@ -1,0 +1,76 @@
+//===- ReuseResultBuffers.cpp - results in their buffers ------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ReuseResultBuffers.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+
+using namespace mlir;
+
+/// True if the use only reads: it makes no tensor that may lie in the same buffer.
+static bool isRead(OpOperand &use) {
+  if (auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner()))
+    return op.isDpsInput(&use);
+  return llvm::none_of(use.getOwner()->getResultTypes(), llvm::IsaPred<TensorType>);
+}
+
+/// What the use's op makes of the tensor; null where that is not one tensor.
+static Value resultOf(OpOperand &use) {
+  if (auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner()))
+    return op.isDpsInit(&use) ? op.getTiedOpResult(&use) : OpResult();
+  return use.getOwner()->getNumResults() == 1 ? use.getOwner()->getResult(0) : Value();
+}
+
+/// True if from `user` of the empty tensor to `end` each tensor is begun once.
+static bool isAlone(tensor::EmptyOp empty, Operation *user, Value end) {
+  auto begin = llvm::find_if(empty->getUses(), [&](OpOperand &use) { return use.getOwner() == user; });
+  Value value = resultOf(*begin);
+  while (value && value != end) {
+    OpOperand *next = nullptr;
+    for (OpOperand &use : value.getUses()) {
+      if (isRead(use))
+        continue;
+      if (next)
+        return false;
+      next = &use;
+    }
+    value = next ? resultOf(*next) : Value();
+  }
+  return value && llvm::count_if(end.getUses(), [](OpOperand &use) { return !isRead(use); }) == 0;
+}
+
+static Value reuseIfAlone(RewriterBase &rewriter, SubsetInsertionOpInterface insertion, tensor::EmptyOp empty,
+                          Operation *user) {
+  bool isResult = isa<bufferization::MaterializeInDestinationOp>(insertion);
+  if (isResult && !isAlone(empty, user, insertion.getSourceOperand().get()))
+    return {};
+  return bufferization::buildSubsetExtraction(rewriter, insertion, empty, user);
+}
+
+namespace {
+
+struct ReuseResultBuffers : PassWrapper<ReuseResultBuffers, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReuseResultBuffers)
+
+  StringRef getArgument() const override { return "attn-reuse-result-buffers"; }
+  StringRef getDescription() const override { return "Compute results in their buffers"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<bufferization::BufferizationDialect, tensor::TensorDialect>();
+  }
+
+  void runOnOperation() override {
+    bufferization::OneShotBufferizationOptions options;
+    options.allowReturnAllocsFromLoops = true;
+    bufferization::OneShotAnalysisState state(getOperation(), options);
+    IRRewriter rewriter(&getContext());
+    if (failed(bufferization::analyzeOp(getOperation(), state)) ||
+        failed(bufferization::eliminateEmptyTensors(rewriter, getOperation(), state, reuseIfAlone)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> attn::createReuseResultBuffersPass() { return std::make_unique<ReuseResultBuffers>(); }
