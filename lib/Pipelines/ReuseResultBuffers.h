@@ -8,8 +8,8 @@
 namespace attn {
 
 /// Upstream's elimination of empty tensors, but where the tensor that goes into a buffer shares its beginning with
-/// another one: `%x = op outs(%begun)`, `%y = op outs(%begun)`. Bufferization does not see that the buffer is written by
-/// the materialization at the end, and would compute both in it.
+/// another one: `%x = op outs(%begun)`, `%y = op outs(%begun)`. Bufferization does not see that the buffer is written
+/// by the materialization at the end, and would compute both in it.
 std::unique_ptr<mlir::Pass> createReuseResultBuffersPass();
 
 } // namespace attn
