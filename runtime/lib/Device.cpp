@@ -24,6 +24,14 @@ struct attn::runtime::DeviceBuffer {
 /// What devices promise of their memory.
 static constexpr uint64_t deviceAlignment = 256;
 
+/// A device on which a kernel failed has no memory, either: the kernel is the reason to tell.
+static void failIfDeviceFailed(const attn_rt_device &device) {
+  Error error;
+  error.code = device.wait(device.user, error.message);
+  if (error.code != ATTN_RT_OK)
+    fail(error);
+}
+
 void *attn::runtime::allocateDeviceBuffer(Call &call, uint64_t alignment, uint64_t size) {
   alignment = checkBuffer(alignment, size);
   uint64_t padding = alignment > deviceAlignment ? alignment - deviceAlignment : 0;
@@ -32,6 +40,7 @@ void *attn::runtime::allocateDeviceBuffer(Call &call, uint64_t alignment, uint64
   void *base = buffer ? call.device->allocate(call.device->user, asked) : nullptr;
   if (!base) {
     std::free(buffer);
+    failIfDeviceFailed(*call.device);
     fail(ATTN_RT_OUT_OF_MEMORY, "no device memory for a buffer of {0} bytes aligned to {1}", static_cast<int64_t>(size),
          static_cast<int64_t>(alignment));
   }
