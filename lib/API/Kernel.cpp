@@ -87,7 +87,7 @@ Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::ve
   RunReport report;
   attn_rt_profiler profiler{&report, addLoop};
   attn_rt_call_options callOptions{options.pool().handle(), options.maxScratchBytes(),
-                                   options.profile() ? &profiler : nullptr, options.leastWork()};
+                                   options.profile() ? &profiler : nullptr, options.leastWork(), /*device=*/nullptr};
   attn_rt_call_result result;
   auto start = std::chrono::steady_clock::now();
   if (attn_rt_call(&callOptions, impl->entry, arguments.pointers(), &result) != ATTN_RT_OK)

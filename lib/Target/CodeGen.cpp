@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Target/CodeGen.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -38,6 +41,9 @@ static llvm::Error makeError(const llvm::Twine &message) {
 void attn::registerTranslations(mlir::DialectRegistry &registry) {
   mlir::registerBuiltinDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
+  mlir::registerGPUDialectTranslation(registry);
+  mlir::registerNVVMDialectTranslation(registry);
+  mlir::registerConvertNVVMToLLVMInterface(registry);
 }
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> attn::createTargetMachine(const TargetDescription &target) {
@@ -79,7 +85,7 @@ llvm::Expected<std::unique_ptr<llvm::Module>> attn::translateToLLVM(mlir::Module
   return result;
 }
 
-static llvm::Error runPasses(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef pipeline) {
+llvm::Error attn::runPasses(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef pipeline) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

@@ -45,7 +45,7 @@ static mlir::LogicalResult collectError(mlir::Diagnostic &diagnostic, std::strin
   return mlir::failure();
 }
 
-static llvm::Error runPasses(mlir::ModuleOp module, const CodeOptions &options) {
+static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options) {
   std::string errors;
   mlir::ScopedDiagnosticHandler handler(module.getContext(),
                                         [&](mlir::Diagnostic &diagnostic) { return collectError(diagnostic, errors); });
@@ -62,7 +62,7 @@ static llvm::Error runPasses(mlir::ModuleOp module, const CodeOptions &options) 
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind, mlir::ModuleOp module,
                                                                    const TargetDescription &target,
                                                                    const CodeOptions &options, StageClock &clock) {
-  if (llvm::Error error = runPasses(module, options))
+  if (llvm::Error error = runPipeline(module, options))
     return error;
   clock.lap("passes");
   auto machine = createTargetMachine(target);

@@ -38,20 +38,24 @@ void Error::set(int32_t newCode, const char *text, int64_t a, int64_t b) {
   *out = '\0';
 }
 
-void attn::runtime::fail(int32_t code, const char *message, int64_t a, int64_t b) {
+void attn::runtime::fail(const Error &error) {
   Thread &thread = currentThread();
   if (thread.worker) {
-    recordFailure(*thread.worker, code, message, a, b);
+    recordFailure(*thread.worker, error);
     std::longjmp(thread.worker->escape, 1);
   }
   if (thread.call) {
-    thread.call->error.set(code, message, a, b);
+    thread.call->error = error;
     std::longjmp(thread.call->escape, 1);
   }
-  Error error;
-  error.set(code, message, a, b);
   std::fprintf(stderr, "attn runtime: %s (outside of attn_rt_call)\n", error.message);
   std::abort();
+}
+
+void attn::runtime::fail(int32_t code, const char *message, int64_t a, int64_t b) {
+  Error error;
+  error.set(code, message, a, b);
+  fail(error);
 }
 
 /// Returns normally whether the function returns or fails.
@@ -73,6 +77,7 @@ static void runCall(Call &call, void (*function)(void **), void **arguments) {
   thread = outer;
 
   releaseBuffers(call);
+  releaseDeviceBuffers(call);
   if (call.pool)
     call.pool->returnScratch(call.scratch);
   else
@@ -86,6 +91,7 @@ int32_t attn_rt_call(const attn_rt_call_options *options, void (*function)(void 
     call.pool = options->pool;
     call.maxScratchBytes = options->max_scratch_bytes;
     call.profiler = options->profiler;
+    call.device = options->device;
     if (options->least_work != 0)
       call.leastWork = options->least_work;
   }
@@ -109,6 +115,7 @@ int32_t attn_rt_call(const attn_rt_call_options *options, void (*function)(void 
     result->parallel_loops = call.parallelLoops;
     result->tiles = call.tiles;
     result->kv_tiles = call.kvTiles;
+    result->launches = call.launches;
   }
   return call.error.code;
 }

@@ -10,7 +10,7 @@
 #define ATTN_RUNTIME_LIB_INTERNAL_H
 
 #include "Threads.h"
-#include "attn/Runtime.h"
+#include "attn/Device.h"
 
 #include <atomic>
 #include <csetjmp>
@@ -47,6 +47,7 @@ void freeScratch(Scratch &scratch);
 bool growScratch(Scratch &scratch, int64_t bytes);
 
 struct Buffer;
+struct DeviceBuffer;
 struct Loop;
 
 /// One attn_rt_call in progress.
@@ -58,6 +59,8 @@ struct Call {
   const attn_rt_profiler *profiler = nullptr;
   /// Multiply-adds, above 0.
   int64_t leastWork = ATTN_RT_LEAST_WORK;
+  /// May be null.
+  const attn_rt_device *device = nullptr;
 
   /// Where failing outside a parallel body goes, after setting `error`.
   std::jmp_buf escape;
@@ -66,6 +69,7 @@ struct Call {
   /// Guards the buffers and their counters: bodies may allocate.
   std::mutex mutex;
   Buffer *buffers = nullptr;
+  DeviceBuffer *deviceBuffers = nullptr;
   int64_t allocations = 0;
   int64_t liveBytes = 0;
   int64_t peakBytes = 0;
@@ -77,10 +81,16 @@ struct Call {
   std::atomic<int64_t> parallelLoops{0};
   std::atomic<int64_t> tiles{0};
   std::atomic<int64_t> kvTiles{0};
+  std::atomic<int64_t> launches{0};
+
+  /// Counts a buffer that generated code asked for, or its end. Hold the mutex.
+  void countBuffer(int64_t bytes);
+  void uncountBuffer(int64_t bytes) { liveBytes -= bytes; }
 };
 
 /// Frees every buffer that the call still owns.
 void releaseBuffers(Call &call);
+void releaseDeviceBuffers(Call &call);
 
 /// What a thread does while it runs items of a loop.
 struct Worker {
@@ -105,16 +115,28 @@ struct Thread {
 /// The calling thread's state.
 Thread &currentThread();
 
+/// Ends the item or the call that the thread is in. Prints and aborts outside a call.
+[[noreturn]] void fail(const Error &error);
+
 /// attn_rt_fail with any code.
 [[noreturn]] void fail(int32_t code, const char *message, int64_t a, int64_t b);
 
 /// Records the failure of the worker's current item; the lowest item wins.
-void recordFailure(Worker &worker, int32_t code, const char *message, int64_t a, int64_t b);
+void recordFailure(Worker &worker, const Error &error);
 
 /// A buffer with the current call's bookkeeping; fails if there is none.
 /// `counted` tells the generated code's buffers from the runtime's own.
 void *allocateBuffer(uint64_t alignment, uint64_t size, bool counted);
 void freeBuffer(void *buffer);
+
+/// Fails unless the alignment in bytes is a power of two and the size in bytes is in range. Returns the alignment, or
+/// minAlignment where that is more.
+uint64_t checkBuffer(uint64_t alignment, uint64_t size);
+
+/// A counted buffer of the call's device, which the call must have; fails if there is none.
+void *allocateDeviceBuffer(Call &call, uint64_t alignment, uint64_t size);
+/// False if the buffer is not one of the call's device.
+bool freeDeviceBuffer(Call &call, void *buffer);
 
 } // namespace attn::runtime
 

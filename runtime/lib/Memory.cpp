@@ -22,6 +22,13 @@ struct attn::runtime::Buffer {
   bool counted;
 };
 
+void Call::countBuffer(int64_t bytes) {
+  ++allocations;
+  liveBytes += bytes;
+  if (liveBytes > peakBytes)
+    peakBytes = liveBytes;
+}
+
 /// Links the buffer into its owner's list and counters.
 static void link(Buffer &buffer) {
   Call &call = *buffer.owner;
@@ -31,12 +38,8 @@ static void link(Buffer &buffer) {
   if (buffer.next)
     buffer.next->previous = &buffer;
   call.buffers = &buffer;
-  if (!buffer.counted)
-    return;
-  ++call.allocations;
-  call.liveBytes += buffer.bytes;
-  if (call.liveBytes > call.peakBytes)
-    call.peakBytes = call.liveBytes;
+  if (buffer.counted)
+    call.countBuffer(buffer.bytes);
 }
 
 /// Takes the buffer out of its owner's list and counters.
@@ -47,10 +50,10 @@ static void unlink(Buffer &buffer) {
   if (buffer.next)
     buffer.next->previous = buffer.previous;
   if (buffer.counted)
-    call.liveBytes -= buffer.bytes;
+    call.uncountBuffer(buffer.bytes);
 }
 
-void *attn::runtime::allocateBuffer(uint64_t alignment, uint64_t size, bool counted) {
+uint64_t attn::runtime::checkBuffer(uint64_t alignment, uint64_t size) {
   if (alignment < uint64_t(minAlignment))
     alignment = minAlignment;
   if ((alignment & (alignment - 1)) != 0 || alignment > uint64_t(maxBytes))
@@ -59,7 +62,11 @@ void *attn::runtime::allocateBuffer(uint64_t alignment, uint64_t size, bool coun
   if (size > uint64_t(maxBytes))
     fail(ATTN_RT_OUT_OF_MEMORY, "a buffer of {0} bytes (as signed 64 bits) exceeds {1}", static_cast<int64_t>(size),
          maxBytes);
+  return alignment;
+}
 
+void *attn::runtime::allocateBuffer(uint64_t alignment, uint64_t size, bool counted) {
+  alignment = checkBuffer(alignment, size);
   void *base = std::malloc(sizeof(Buffer) + alignment + size);
   if (!base)
     fail(ATTN_RT_OUT_OF_MEMORY, "no memory for a buffer of {0} bytes aligned to {1}", static_cast<int64_t>(size),
@@ -103,10 +110,26 @@ bool attn::runtime::growScratch(Scratch &scratch, int64_t bytes) {
   return scratch.base != nullptr;
 }
 
-void *_mlir_memref_to_llvm_alloc(uint64_t size) { return allocateBuffer(minAlignment, size, /*counted=*/true); }
+//===----------------------------------------------------------------------===//
+// Called by generated code
+//===----------------------------------------------------------------------===//
+
+/// Where buffers of generated code come from at this place; null: the host.
+static Call *callWithDevice() {
+  Call *call = currentThread().call;
+  return call && call->device ? call : nullptr;
+}
 
 void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size) {
+  if (Call *call = callWithDevice())
+    return allocateDeviceBuffer(*call, alignment, size);
   return allocateBuffer(alignment, size, /*counted=*/true);
 }
 
-void _mlir_memref_to_llvm_free(void *buffer) { freeBuffer(buffer); }
+void *_mlir_memref_to_llvm_alloc(uint64_t size) { return _mlir_memref_to_llvm_aligned_alloc(minAlignment, size); }
+
+void _mlir_memref_to_llvm_free(void *buffer) {
+  Call *call = callWithDevice();
+  if (!call || !freeDeviceBuffer(*call, buffer))
+    freeBuffer(buffer);
+}

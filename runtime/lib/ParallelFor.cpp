@@ -43,13 +43,13 @@ struct attn::runtime::Loop {
   Error error;
 };
 
-void attn::runtime::recordFailure(Worker &worker, int32_t code, const char *message, int64_t a, int64_t b) {
+void attn::runtime::recordFailure(Worker &worker, const Error &error) {
   Loop &loop = *worker.loop;
   std::lock_guard<std::mutex> guard(loop.mutex);
   if (loop.error.code != ATTN_RT_OK && loop.failedItem < worker.item)
     return;
   loop.failedItem = worker.item;
-  loop.error.set(code, message, a, b);
+  loop.error = error;
   loop.failed.store(true, std::memory_order_relaxed);
 }
 
@@ -210,7 +210,7 @@ static int64_t chargeNestedScratch(const Thread &thread, int64_t count, int64_t 
   Error error;
   if (!computeScratch(bytes, worker ? worker->loop->workers : 1, worker ? worker->scratchBytes : 0,
                       call ? call->maxScratchBytes : 0, sizes, error))
-    fail(error.code, error.message, 0, 0);
+    fail(error);
   if (call)
     countLoop(*call, count, sizes.total);
   return sizes.loop;

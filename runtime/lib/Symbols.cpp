@@ -2,7 +2,7 @@
 //
 // The library's version and the functions that generated code may call.
 
-#include "attn/Runtime.h"
+#include "attn/Device.h"
 
 #include <string.h>
 
@@ -26,6 +26,9 @@ size_t attn_rt_symbols(const attn_rt_symbol **table) {
       symbol("attn_rt_parallel_for", attn_rt_parallel_for),
       symbol("attn_rt_fail", attn_rt_fail),
       symbol("attn_rt_count_kv_tiles", attn_rt_count_kv_tiles),
+      symbol("attn_rt_launch", attn_rt_launch),
+      symbol("attn_rt_device_read", attn_rt_device_read),
+      symbol("attn_rt_device_write", attn_rt_device_write),
       symbol("__truncsfbf2", attn_rt_truncate_bf16),
       symbol("_mlir_memref_to_llvm_alloc", _mlir_memref_to_llvm_alloc),
       symbol("_mlir_memref_to_llvm_aligned_alloc", _mlir_memref_to_llvm_aligned_alloc),

@@ -68,7 +68,7 @@ inline Compiled compile(llvm::StringRef source, const attn::PipelineOptions &pip
 }
 
 inline attn_rt_call_result call(attn::EntryPoint entry, std::vector<void *> arguments, attn_rt_pool *pool = nullptr) {
-  attn_rt_call_options options = {pool, 0, nullptr, 1};
+  attn_rt_call_options options = {pool, 0, nullptr, 1, nullptr};
   attn_rt_call_result result;
   attn_rt_call(&options, entry, arguments.data(), &result);
   return result;

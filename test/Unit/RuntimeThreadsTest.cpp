@@ -24,7 +24,7 @@ using Pool = std::unique_ptr<attn_rt_pool, decltype(&attn_rt_pool_destroy)>;
 Pool makePool(int64_t threads) { return Pool(attn_rt_pool_create(threads), attn_rt_pool_destroy); }
 
 void run(attn_rt_pool *pool, void (*function)(void **), void *argument, int64_t leastWork = 0) {
-  attn_rt_call_options options = {pool, 0, nullptr, leastWork};
+  attn_rt_call_options options = {pool, 0, nullptr, leastWork, nullptr};
   void *arguments[] = {argument};
   ASSERT_EQ(attn_rt_call(&options, function, arguments, nullptr), ATTN_RT_OK);
 }
@@ -95,7 +95,7 @@ TEST(RuntimeWorkers, CallsSetTheLeastWork) {
       /*leastWork=*/10);
   EXPECT_EQ(meeting.arrived, 2);
 
-  attn_rt_call_options options = {pool.get(), 0, nullptr, -3};
+  attn_rt_call_options options = {pool.get(), 0, nullptr, -3, nullptr};
   attn_rt_call_result result;
   EXPECT_EQ(attn_rt_call(&options, [](void **) {}, nullptr, &result), ATTN_RT_INVALID_ARGUMENT);
   EXPECT_STREQ(result.message, "least_work must be at least 0 (0: the default), but got -3");

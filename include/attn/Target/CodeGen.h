@@ -16,7 +16,8 @@ namespace attn {
 /// What emitCode writes.
 enum class CodeKind { Object, Assembly, LLVMIR };
 
-/// Adds the translation of the llvm dialect to a context's registry. Needed before translateToLLVM.
+/// Adds the translations of the llvm, gpu and nvvm dialects to a context's registry. Needed before translateToLLVM and
+/// translateDeviceModule.
 void registerTranslations(mlir::DialectRegistry &registry);
 
 /// LLVM's code generator for `target`; position-independent code.
@@ -27,6 +28,9 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const T
 llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                               const TargetDescription &target,
                                                               llvm::TargetMachine &machine);
+
+/// Runs LLVM's passes by their text ("function(sroa,licm)").
+llvm::Error runPasses(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef pipeline);
 
 /// The short pass list that hot loops in vector form need: as fast code as O3 gives, in a fifth of the time.
 llvm::Error optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);

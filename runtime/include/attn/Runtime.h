@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a declaration below changes its meaning or layout.
-#define ATTN_RT_ABI_VERSION 3
+#define ATTN_RT_ABI_VERSION 4
 
 /// Bytes of an error message, terminating zero included.
 #define ATTN_RT_MESSAGE_BYTES 512
@@ -40,7 +40,9 @@ enum attn_rt_code {
   /// Scratch would exceed attn_rt_call_options::max_scratch_bytes.
   ATTN_RT_SCRATCH_LIMIT = 3,
   /// The caller's executor did not run every worker exactly once.
-  ATTN_RT_EXECUTOR_FAILED = 4
+  ATTN_RT_EXECUTOR_FAILED = 4,
+  /// A device could not be used, or a kernel on it failed.
+  ATTN_RT_DEVICE_FAILED = 5
 };
 
 //===----------------------------------------------------------------------===//
@@ -109,6 +111,9 @@ typedef struct attn_rt_profiler {
   void (*loop)(void *user, const attn_rt_loop_profile *profile);
 } attn_rt_profiler;
 
+/// Where the kernels of a GPU run; see attn/Device.h.
+typedef struct attn_rt_device attn_rt_device;
+
 typedef struct attn_rt_call_options {
   /// NULL: everything runs on the calling thread.
   attn_rt_pool *pool;
@@ -119,6 +124,9 @@ typedef struct attn_rt_call_options {
   /// Multiply-adds for which a loop takes another thread; 0:
   /// ATTN_RT_LEAST_WORK.
   int64_t least_work;
+  /// What attn_rt_launch starts kernels on, and where the buffers of generated
+  /// code come from; NULL: none, and the buffers are the host's.
+  const attn_rt_device *device;
 } attn_rt_call_options;
 
 typedef struct attn_rt_call_result {
@@ -139,6 +147,8 @@ typedef struct attn_rt_call_result {
   /// kv tiles that the loops computed, where the code counts them
   /// (attn_rt_count_kv_tiles); 0 elsewhere.
   int64_t kv_tiles;
+  /// Kernels started on the device.
+  int64_t launches;
 } attn_rt_call_result;
 
 /// Runs function(arguments) in the default floating-point environment and
@@ -174,7 +184,8 @@ void attn_rt_count_kv_tiles(int64_t count);
 float attn_rt_truncate_bf16(float value);
 
 /// What MLIR's memref.alloc and memref.dealloc call (generic functions). Never
-/// NULL, aligned to at least 64; ends the call if there is no memory.
+/// NULL, aligned to at least 64; ends the call if there is no memory. Device
+/// memory where the call has a device.
 void *_mlir_memref_to_llvm_alloc(uint64_t size);
 void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size);
 void _mlir_memref_to_llvm_free(void *buffer);
