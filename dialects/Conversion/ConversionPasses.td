@@ -207,9 +207,13 @@ def ConvertFlashToLLVMPass : Pass<"convert-flash-to-llvm", "::mlir::ModuleOp"> {
     `attn_entry_f(ptr)`, which takes one array of pointers: to the C-interface descriptor of each memref argument and to
     each scalar argument.
 
+    With `on-device` memrefs are memory of a device: elements that are read and written here go through the runtime.
+    Device modules are left alone.
+
     Precondition: no scf, affine, tensor or linalg. Postcondition: the LLVM dialect alone, without
     unrealized casts. Example: test/Conversion/FlashToLLVM/doc-example.mlir.
   }];
+  let options = [Option<"onDevice", "on-device", "bool", "false", "memrefs are memory of a device">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 

@@ -133,7 +133,7 @@ static void addMachinePasses(OpPassManager &pm, const PipelineOptions &options) 
     addExpansions(device.nest<func::FuncOp>(), /*onDevice=*/true);
     device.addPass(createConvertDeviceToLLVMPass());
   }
-  pm.addPass(createConvertFlashToLLVMPass());
+  pm.addPass(createConvertFlashToLLVMPass({isGpuTarget(options.target)}));
   // The level's postcondition.
   pm.addPass(flash::createVerifyMachinePass());
 }

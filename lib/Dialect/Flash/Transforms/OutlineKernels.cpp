@@ -81,6 +81,8 @@ struct OutlineKernels : attn::flash::impl::OutlineKernelsPassBase<OutlineKernels
   }
 
   void runOnOperation() override {
+    // First, so that kernels do not capture it.
+    getOperation().walk([](ItemWorkOp op) { op.erase(); });
     IRRewriter rewriter(&getContext());
     gpu::GPUModuleOp device;
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
@@ -90,7 +92,6 @@ struct OutlineKernels : attn::flash::impl::OutlineKernelsPassBase<OutlineKernels
         if (failed(outline(loop, device, number, rewriter)))
           return signalPassFailure();
       }
-    getOperation().walk([](ItemWorkOp op) { op.erase(); });
   }
 };
 
