@@ -16,6 +16,10 @@ using namespace attn;
 
 static llvm::Error makeError(const llvm::Twine &message) { return llvm::createStringError(message); }
 
+char AssemblerMissing::ID = 0;
+
+void AssemblerMissing::log(llvm::raw_ostream &stream) const { stream << text; }
+
 //===----------------------------------------------------------------------===//
 // Where to look
 //===----------------------------------------------------------------------===//
@@ -48,12 +52,13 @@ static std::optional<std::string> findPtxas(llvm::ArrayRef<std::string> toolkits
 static llvm::Error notFound(AssemblerKind kind, llvm::ArrayRef<std::string> toolkits) {
   const char *what = kind == AssemblerKind::NvJitLink ? "nvJitLink (lib64/libnvJitLink.so)"
                      : kind == AssemblerKind::Ptxas   ? "ptxas (bin/ptxas)"
-                                                      : "nvJitLink (lib64/libnvJitLink.so) or ptxas (bin/ptxas)";
+                                                      : "ptxas (bin/ptxas) or nvJitLink (lib64/libnvJitLink.so)";
   std::vector<std::string> places;
   for (const std::string &toolkit : toolkits)
     places.push_back(toolkit.empty() ? "the paths of the loader and of programs" : toolkit);
-  return makeError(llvm::Twine("a cubin needs ") + what + " of a CUDA Toolkit, but there is none in " +
-                   llvm::join(places, ", ") + "; PTX needs none");
+  return llvm::make_error<AssemblerMissing>("a cubin needs " + std::string(what) +
+                                            " of a CUDA Toolkit, but there is none in " + llvm::join(places, ", ") +
+                                            "; PTX needs none");
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,13 +161,16 @@ void attn::parseAssemblerLog(Assembly &assembly) {
 static llvm::Expected<Assembly> runAssembler(llvm::StringRef ptx, llvm::StringRef chip,
                                              const AssemblerOptions &options) {
   std::vector<std::string> toolkits = listToolkits(options);
-  if (options.kind != AssemblerKind::Ptxas)
-    if (std::optional<NvJitLink> library = NvJitLink::load(toolkits))
-      return library->assemble(ptx, chip);
   if (options.kind != AssemblerKind::NvJitLink)
     if (std::optional<std::string> program = findPtxas(toolkits))
       return runPtxas(*program, ptx, chip);
-  return notFound(options.kind, toolkits);
+  AssemblerKind kind = options.kind;
+  if (kind == AssemblerKind::Any && chip.ends_with("a"))
+    kind = AssemblerKind::Ptxas;
+  if (kind != AssemblerKind::Ptxas)
+    if (std::optional<NvJitLink> library = NvJitLink::load(toolkits))
+      return library->assemble(ptx, chip);
+  return notFound(kind, toolkits);
 }
 
 llvm::Expected<Assembly> attn::assemblePtx(llvm::StringRef ptx, llvm::StringRef chip, const AssemblerOptions &options) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Target/Compile.h"
+#include "attn/Target/DeviceCode.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include <chrono>
@@ -108,4 +109,20 @@ llvm::Expected<std::unique_ptr<Jit>> attn::compileToJit(mlir::ModuleOp module, c
   auto jit = Jit::create(std::move(*object));
   clock.lap("load");
   return jit;
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>> attn::compileKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                                   const CodeOptions &options,
+                                                                   std::vector<StageLap> *times) {
+  StageClock clock(times);
+  if (llvm::Error error = checkChip(options.pipeline.target))
+    return error;
+  bool isLowered = !module.getOps<mlir::gpu::GPUModuleOp>().empty();
+  if (!isLowered)
+    if (llvm::Error error = runPipeline(module, options))
+      return error;
+  clock.lap("passes");
+  auto kernels = takeKernels(module, context);
+  clock.lap("translate kernels");
+  return kernels;
 }

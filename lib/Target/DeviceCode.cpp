@@ -3,6 +3,7 @@
 
 #include "attn/Target/DeviceCode.h"
 #include "attn/Target/CodeGen.h"
+#include "attn/Target/DeviceImage.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -14,6 +15,7 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -59,11 +61,8 @@ llvm::Error attn::checkChip(llvm::StringRef chip) {
 
 /// The lowest PTX version that has what kernels for the chip use; "": what LLVM takes for the chip.
 static llvm::StringRef ptxFeature(llvm::StringRef chip) {
-  unsigned number = 0;
-  llvm::StringRef rest = chip;
-  rest.consume_front("sm_");
-  rest.consumeInteger(10, number);
-  if (rest == "a" && number == 90)
+  auto [number, suffix] = parseChip(chip);
+  if (suffix == 'a' && number == 90)
     return "+ptx86"; // copies into a block's own shared memory
   if (number >= 80 && number <= 90)
     return "+ptx80";
@@ -104,6 +103,23 @@ llvm::Expected<std::unique_ptr<llvm::Module>> attn::translateDeviceModule(mlir::
   result->setTargetTriple(deviceTriple());
   result->setDataLayout(layout);
   return result;
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>> attn::takeKernels(mlir::ModuleOp module, llvm::LLVMContext &context) {
+  std::unique_ptr<llvm::Module> kernels;
+  for (auto part : llvm::make_early_inc_range(module.getOps<mlir::gpu::GPUModuleOp>())) {
+    auto translated = translateDeviceModule(part, context);
+    if (!translated)
+      return translated.takeError();
+    part.erase();
+    if (!kernels)
+      kernels = std::move(*translated);
+    else if (llvm::Linker::linkModules(*kernels, std::move(*translated)))
+      return makeError("two of the module's gpu.modules define the same name");
+  }
+  if (!kernels)
+    return makeError("the module has no kernels for a GPU");
+  return kernels;
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,10 +167,7 @@ static const Requirement kRequirements[] = {
 /// LLVM ends the process where it cannot select an instruction, so what it would fail at is refused before. setmaxnreg
 /// exists on later chips of suffix a, too; wgmma on 90a alone.
 static llvm::Error checkSupported(const llvm::Module &module, llvm::StringRef chip) {
-  unsigned number = 0;
-  llvm::StringRef suffix = chip;
-  suffix.consume_front("sm_");
-  suffix.consumeInteger(10, number);
+  auto [number, suffix] = parseChip(chip);
   for (const llvm::Function &function : module) {
     if (!function.isDeclaration() || function.use_empty())
       continue;
@@ -164,7 +177,7 @@ static llvm::Error checkSupported(const llvm::Module &module, llvm::StringRef ch
       continue;
     bool isWgmma = found->prefix.contains("wgmma");
     bool fits = isWgmma ? number == found->chip : number >= found->chip;
-    if (fits && (!found->suffix || suffix == llvm::StringRef(&found->suffix, 1)))
+    if (fits && (!found->suffix || suffix == found->suffix))
       continue;
     return makeError(function.getName() + " needs sm_" + llvm::Twine(found->chip) +
                      (found->suffix ? std::string(1, found->suffix) : std::string(isWgmma ? "" : " or newer")) +

@@ -105,7 +105,8 @@ llvm::Expected<Assembly> NvJitLink::assemble(llvm::StringRef ptx, llvm::StringRe
   Assembly result;
   if (!link.start("-arch=" + chip.str()))
     return llvm::createStringError("nvJitLink does not take the chip " + chip);
-  if (!link.assemble(ptx) || !link.readCubin(result.cubin))
+  // A library that did not take an option says so in its log alone.
+  if (!link.assemble(ptx) || !link.readCubin(result.cubin) || !link.errorLog().empty())
     return llvm::createStringError("nvJitLink failed for " + chip + ": " + link.errorLog());
   result.log = link.infoLog();
   return result;

@@ -40,14 +40,28 @@ struct Assembly {
 enum class AssemblerKind { Any, NvJitLink, Ptxas };
 
 struct AssemblerOptions {
-  /// nvJitLink is preferred, as it needs no process and no files.
+  /// Any: ptxas; without it nvJitLink, but not for chips of suffix a. nvJitLink needs no process and no files, but
+  /// makes code that can be linked, in which setmaxnreg is ignored: a kernel of warpgroups then spills, and its wgmmas
+  /// run one after the other (C7504, C7512), where the driver would make better code of the PTX.
   AssemblerKind kind = AssemblerKind::Any;
   /// A CUDA Toolkit's folder, the only one to look into; empty: those of $CUDA_HOME and $CUDA_PATH, what the loader and
   /// PATH find, and /usr/local/cuda.
   std::string toolkit;
 };
 
-/// Assembles PTX for a chip. An error holds the assembler's log, or says where an assembler was looked for.
+/// No assembler was found; the message says where it was looked for.
+class AssemblerMissing : public llvm::ErrorInfo<AssemblerMissing> {
+public:
+  static char ID;
+  explicit AssemblerMissing(std::string text) : text(std::move(text)) {}
+  void log(llvm::raw_ostream &stream) const override;
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+private:
+  std::string text;
+};
+
+/// Assembles PTX for a chip. An error is an AssemblerMissing, or holds the assembler's log.
 llvm::Expected<Assembly> assemblePtx(llvm::StringRef ptx, llvm::StringRef chip,
                                      const AssemblerOptions &options = AssemblerOptions());
 

@@ -37,6 +37,12 @@ compileTo(CodeKind kind, mlir::ModuleOp module, const CodeOptions &options, std:
 llvm::Expected<std::unique_ptr<Jit>> compileToJit(mlir::ModuleOp module, const CodeOptions &options,
                                                   std::vector<StageLap> *times = nullptr);
 
+/// The kernels of a module for the GPU that options.pipeline.target names, as LLVM IR (takeKernels); what is left in
+/// the module is the host's, at the machine level. A module that has gpu.modules already is taken as it is.
+llvm::Expected<std::unique_ptr<llvm::Module>> compileKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                             const CodeOptions &options,
+                                                             std::vector<StageLap> *times = nullptr);
+
 } // namespace attn
 
 #endif // ATTN_TARGET_COMPILE_H

@@ -18,6 +18,7 @@
 #define ATTN_TARGET_DEVICECODE_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -33,6 +34,10 @@ llvm::Error checkChip(llvm::StringRef chip);
 /// inline assembly, are rewritten in `module`. The context needs registerTranslations.
 llvm::Expected<std::unique_ptr<llvm::Module>> translateDeviceModule(mlir::gpu::GPUModuleOp module,
                                                                     llvm::LLVMContext &context);
+
+/// translateDeviceModule of all gpu.modules of a module, in one; they are erased. What is left is the host's. A module
+/// without kernels is an error.
+llvm::Expected<std::unique_ptr<llvm::Module>> takeKernels(mlir::ModuleOp module, llvm::LLVMContext &context);
 
 /// Turns calls of device functions into inline assembly. Unknown functions, and calls of another type than the
 /// list above has, are an error that lists them; the module is then unchanged.

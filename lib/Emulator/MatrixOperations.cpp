@@ -1,0 +1,216 @@
+//===- MatrixOperations.cpp - ldmatrix, stmatrix and mma.sync -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Layouts of the PTX ISA, for lane l with g = l / 4 and t = l % 4:
+//   8x8 matrix of ldmatrix: elements (g, 2t) and (g, 2t + 1); .trans: (2t, g) and (2t + 1, g)
+//   A, two elements a register: register i holds (g + 8 (i % R), 2t + 8 (i / R)) and its right neighbour, R = M / 8
+//   A, one element a register: (g + 8 (i % R), t + 4 (i / R))
+//   B: register i holds k = 2t + 8i and 2t + 8i + 1, or k = t + 4i, of column g
+//   C and D: element i is (g + 8 (i / 2), 2t + i % 2)
+//
+//===----------------------------------------------------------------------===//
+
+#include "Numbers.h"
+#include "Operations.h"
+
+using namespace attn::emulator;
+
+static constexpr uint32_t kRows = 8;
+static constexpr uint32_t kRowBytes = 16;
+
+//===----------------------------------------------------------------------===//
+// ldmatrix and stmatrix: lane 8 m + r has the address of row r of matrix m
+//===----------------------------------------------------------------------===//
+
+/// The rows of matrix m, checked.
+template <bool kWrites> static void findRows(Warp &warp, const Site &site, uint32_t matrix, char *(&rows)[kRows]) {
+  Block &block = *warp.block;
+  uint32_t offsets[kRows];
+  for (uint32_t row = 0; row < kRows; ++row) {
+    uint32_t lane = matrix * kRows + row;
+    Thread &thread = warp.threads[lane];
+    rows[row] = block.shared(thread, site, argument<uint64_t>(warp.arguments[lane], 0), kRowBytes, kRowBytes);
+    offsets[row] = block.offsetOf(rows[row]);
+    if (kWrites)
+      block.noteWrite(thread, site, rows[row], kRowBytes);
+    else
+      block.noteRead(thread, site, rows[row], kRowBytes);
+  }
+  if (block.launchState().counts)
+    block.counters.bankConflicts += countBankConflicts(offsets, kRows, kRowBytes);
+}
+
+static void requireWholeWarp(Thread &thread, const Site &site) {
+  if (thread.warp->lanes != ~0u)
+    thread.block->fail(thread, site,
+                       "expects a warp of 32 threads, but got " + llvm::Twine(__builtin_popcount(thread.warp->lanes)));
+}
+
+template <uint32_t kMatrices, bool kTransposes>
+static void loadMatrix(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
+  requireWholeWarp(thread, site);
+  if (!thread.block->arrive(thread, site, ~0u, arguments, results))
+    return;
+  Warp &warp = *thread.warp;
+  for (uint32_t matrix = 0; matrix < kMatrices; ++matrix) {
+    char *rows[kRows];
+    findRows<false>(warp, site, matrix, rows);
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+      char *result = static_cast<char *>(warp.results[lane]) + matrix * 4;
+      uint32_t g = lane / 4, t = lane % 4;
+      if (!kTransposes) {
+        std::memcpy(result, rows[g] + t * 4, 4);
+        continue;
+      }
+      std::memcpy(result, rows[2 * t] + g * 2, 2);
+      std::memcpy(result + 2, rows[2 * t + 1] + g * 2, 2);
+    }
+  }
+  ++thread.block->counters.ldmatrix;
+  thread.block->release(thread, ~0u);
+}
+
+template <uint32_t kMatrices, bool kTransposes>
+static void storeMatrix(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
+  requireWholeWarp(thread, site);
+  if (!thread.block->arrive(thread, site, ~0u, arguments, results))
+    return;
+  Warp &warp = *thread.warp;
+  for (uint32_t matrix = 0; matrix < kMatrices; ++matrix) {
+    char *rows[kRows];
+    findRows<true>(warp, site, matrix, rows);
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+      auto *value = reinterpret_cast<const char *>(warp.arguments[lane] + 1 + matrix);
+      uint32_t g = lane / 4, t = lane % 4;
+      if (!kTransposes) {
+        std::memcpy(rows[g] + t * 4, value, 4);
+        continue;
+      }
+      std::memcpy(rows[2 * t] + g * 2, value, 2);
+      std::memcpy(rows[2 * t + 1] + g * 2, value + 2, 2);
+    }
+  }
+  ++thread.block->counters.stmatrix;
+  thread.block->release(thread, ~0u);
+}
+
+//===----------------------------------------------------------------------===//
+// mma.sync
+//===----------------------------------------------------------------------===//
+
+struct F16 {
+  using Number = float;
+  static constexpr uint32_t kInRegister = 2;
+  static float read(uint64_t slot, uint32_t element) { return f16ToFloat(uint16_t(slot >> 16 * element)); }
+};
+struct Bf16 {
+  using Number = float;
+  static constexpr uint32_t kInRegister = 2;
+  static float read(uint64_t slot, uint32_t element) { return bf16ToFloat(uint16_t(slot >> 16 * element)); }
+};
+struct Tf32 {
+  using Number = float;
+  static constexpr uint32_t kInRegister = 1;
+  static float read(uint64_t slot, uint32_t) { return tf32ToFloat(uint32_t(slot)); }
+};
+struct F64 {
+  using Number = double;
+  static constexpr uint32_t kInRegister = 1;
+  static double read(uint64_t slot, uint32_t) {
+    double value;
+    std::memcpy(&value, &slot, sizeof(value));
+    return value;
+  }
+};
+
+/// D = A B + C with A of kM x kK and B of kK x 8. C and D are numbers, or with kF16Sums pairs of f16.
+template <typename Element, uint32_t kM, uint32_t kK, bool kF16Sums = false> struct Mma {
+  using Number = typename Element::Number;
+  static constexpr uint32_t kN = 8;
+  static constexpr uint32_t kIn = Element::kInRegister;
+  static constexpr uint32_t kGroups = kM / 8;
+  static constexpr uint32_t kRegistersA = kM * kK / kWarpSize / kIn;
+  static constexpr uint32_t kRegistersB = kN * kK / kWarpSize / kIn;
+  static constexpr uint32_t kSums = kM * kN / kWarpSize;
+  /// Columns of A, rows of B, that all lanes' i-th registers cover.
+  static constexpr uint32_t kSpan = 4 * kIn;
+
+  static void gather(const Warp &warp, Number (&a)[kM][kK], Number (&b)[kK][kN]) {
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+      const uint64_t *slots = warp.arguments[lane];
+      uint32_t g = lane / 4, t = lane % 4;
+      for (uint32_t i = 0; i < kRegistersA; ++i)
+        for (uint32_t e = 0; e < kIn; ++e)
+          a[g + 8 * (i % kGroups)][kIn * t + e + kSpan * (i / kGroups)] = Element::read(slots[i], e);
+      for (uint32_t i = 0; i < kRegistersB; ++i)
+        for (uint32_t e = 0; e < kIn; ++e)
+          b[kIn * t + e + kSpan * i][g] = Element::read(slots[kRegistersA + i], e);
+    }
+  }
+
+  static void scatter(const Warp &warp, const Number (&product)[kM][kN]) {
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+      const uint64_t *sums = warp.arguments[lane] + kRegistersA + kRegistersB;
+      for (uint32_t i = 0; i < kSums; ++i) {
+        Number value = product[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + i % 2];
+        if constexpr (kF16Sums)
+          setResult(warp.results[lane], floatToF16(F16::read(sums[i / 2], i % 2) + value), i * 2);
+        else
+          setResult<Number>(warp.results[lane], argument<Number>(sums, i) + value, i * sizeof(Number));
+      }
+    }
+  }
+
+  static void run(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
+    requireWholeWarp(thread, site);
+    if (!thread.block->arrive(thread, site, ~0u, arguments, results))
+      return;
+    Number a[kM][kK], b[kK][kN];
+    gather(*thread.warp, a, b);
+    Number product[kM][kN] = {};
+    for (uint32_t m = 0; m < kM; ++m)
+      for (uint32_t k = 0; k < kK; ++k)
+        for (uint32_t n = 0; n < kN; ++n)
+          product[m][n] += a[m][k] * b[k][n];
+    scatter(*thread.warp, product);
+    ++thread.block->counters.mma;
+    thread.block->release(thread, ~0u);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+template <uint32_t kMatrices> static void addMatrixMoves(OperationTable &table) {
+  for (const char *space : {".p0", ".p3"}) {
+    auto name = [&](const char *operation, const char *layout) {
+      return (kNvvm + llvm::Twine(operation) + ".sync.aligned.m8n8.x" + llvm::Twine(kMatrices) + layout + ".b16" +
+              space)
+          .str();
+    };
+    table.handle(name("ldmatrix", ""), loadMatrix<kMatrices, false>);
+    table.handle(name("ldmatrix", ".trans"), loadMatrix<kMatrices, true>);
+    table.handle(name("stmatrix", ""), storeMatrix<kMatrices, false>);
+    table.handle(name("stmatrix", ".trans"), storeMatrix<kMatrices, true>);
+  }
+}
+
+void attn::emulator::addMatrixOperations(OperationTable &table) {
+  addMatrixMoves<1>(table);
+  addMatrixMoves<2>(table);
+  addMatrixMoves<4>(table);
+  const std::string prefix = std::string(kNvvm) + "mma.";
+  table.handle(prefix + "m16n8k16.row.col.f32.f32", Mma<F16, 16, 16>::run);
+  table.handle(prefix + "m16n8k8.row.col.f32.f32", Mma<F16, 16, 8>::run);
+  table.handle(prefix + "m16n8k16.row.col.f16.f16", Mma<F16, 16, 16, true>::run);
+  table.handle(prefix + "m16n8k8.row.col.f16.f16", Mma<F16, 16, 8, true>::run);
+  table.handle(prefix + "m16n8k16.row.col.bf16", Mma<Bf16, 16, 16>::run);
+  table.handle(prefix + "m16n8k8.row.col.bf16", Mma<Bf16, 16, 8>::run);
+  table.handle(prefix + "m16n8k8.row.col.tf32", Mma<Tf32, 16, 8>::run);
+  table.handle(prefix + "m16n8k4.row.col.tf32", Mma<Tf32, 16, 4>::run);
+  table.handle(prefix + "m8n8k4.row.col.f64", Mma<F64, 8, 4>::run);
+  table.handle(prefix + "m16n8k4.row.col.f64", Mma<F64, 16, 4>::run);
+  table.handle(prefix + "m16n8k8.row.col.f64", Mma<F64, 16, 8>::run);
+  table.handle(prefix + "m16n8k16.row.col.f64", Mma<F64, 16, 16>::run);
+}

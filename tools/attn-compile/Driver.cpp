@@ -1,0 +1,165 @@
+//===- Driver.cpp - what attn-compile does ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Driver.h"
+
+#include "attn/Cuda.h"
+#include "attn/Target/Compile.h"
+#include "attn/Target/DeviceCode.h"
+#include "attn/Target/DeviceImage.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cstdio>
+
+using namespace attn;
+using namespace attn::tool;
+
+static Error makeError(ErrorCode code, const std::string &message) { return {code, message, {}}; }
+
+static Error makeError(llvm::Error error) {
+  return makeError(ErrorCode::CompileFailed, llvm::toString(std::move(error)));
+}
+
+namespace {
+
+/// The file's module, with what its context says when something fails.
+class Input {
+public:
+  Status parse(const std::string &file) {
+    mlir::DialectRegistry registry;
+    registerCompiler(registry);
+    context.appendDialectRegistry(registry);
+    handler.emplace(&context, [this](mlir::Diagnostic &diagnostic) { record(diagnostic); });
+    module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
+    return module ? Status() : Status(makeError(ErrorCode::Parse, diagnostics));
+  }
+
+  /// The LLVM IR of the kernels for a chip.
+  Result<std::unique_ptr<llvm::Module>> compile(const std::string &chip, llvm::LLVMContext &llvmContext) {
+    diagnostics.clear();
+    mlir::OwningOpRef<mlir::ModuleOp> clone = module->clone();
+    CodeOptions options;
+    options.pipeline.target = chip;
+    auto kernels = compileKernels(*clone, llvmContext, options);
+    if (kernels)
+      return std::move(*kernels);
+    Error error = makeError(kernels.takeError());
+    if (!diagnostics.empty() && error.message.find(diagnostics) == std::string::npos)
+      error.message += "\n" + diagnostics;
+    return error;
+  }
+
+private:
+  void record(mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+      return;
+    llvm::raw_string_ostream stream(diagnostics);
+    stream << (diagnostics.empty() ? "" : "\n") << diagnostic.getLocation() << ": " << diagnostic;
+  }
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  std::optional<mlir::ScopedDiagnosticHandler> handler;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string diagnostics;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+static Status writeFile(const std::string &path, llvm::StringRef bytes) {
+  if (path == "-") {
+    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    return {};
+  }
+  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
+    stream << bytes;
+    return llvm::Error::success();
+  });
+  if (error)
+    return makeError(ErrorCode::Io, "'" + path + "' cannot be written: " + llvm::toString(std::move(error)));
+  return {};
+}
+
+/// One target's file.
+static std::string pathFor(const Settings &settings, const std::string &chip, const char *suffix) {
+  return settings.chips.size() == 1 ? settings.output : settings.output + "." + chip + suffix;
+}
+
+static void printResources(const std::string &chip, const Assembly &assembly) {
+  for (const KernelResources &kernel : assembly.kernels)
+    std::fprintf(stderr,
+                 "%s: %s: %lld registers, %lld bytes of stack, %lld bytes of spill stores, %lld bytes of spill loads, "
+                 "%lld bytes of shared memory, %lld barriers\n",
+                 chip.c_str(), kernel.name.c_str(), static_cast<long long>(kernel.registers),
+                 static_cast<long long>(kernel.stackBytes), static_cast<long long>(kernel.spillStores),
+                 static_cast<long long>(kernel.spillLoads), static_cast<long long>(kernel.sharedBytes),
+                 static_cast<long long>(kernel.barriers));
+  for (const std::string &warning : assembly.warnings)
+    std::fprintf(stderr, "%s: %s\n", chip.c_str(), warning.c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+/// Adds the cubin to the image. Without an assembler a fat image holds PTX alone, and a line says so.
+static Status addCubin(const Settings &settings, const std::string &chip, const std::string &ptx,
+                       std::vector<DeviceImagePart> &parts) {
+  auto assembly = assemblePtx(ptx, chip, settings.assembler);
+  if (!assembly) {
+    llvm::Error error = assembly.takeError();
+    if (settings.emit != Emit::Fat || settings.resources || !error.isA<AssemblerMissing>())
+      return makeError(std::move(error));
+    std::fprintf(stderr, "%s: PTX alone: %s\n", chip.c_str(), llvm::toString(std::move(error)).c_str());
+    return {};
+  }
+  if (settings.resources)
+    printResources(chip, *assembly);
+  parts.push_back({ATTN_RT_CODE_CUBIN, chip, std::move(assembly->cubin)});
+  return {};
+}
+
+/// Compiles for one target: writes its file, or adds its code to the fat image.
+static Status compileFor(const Settings &settings, const std::string &chip, Input &input,
+                         std::vector<DeviceImagePart> &parts) {
+  llvm::LLVMContext context;
+  auto kernels = input.compile(chip, context);
+  if (!kernels)
+    return kernels.error();
+  if (settings.emit == Emit::Llvm) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    stream << **kernels;
+    return writeFile(pathFor(settings, chip, ".ll"), text);
+  }
+  auto ptx = emitPtx(**kernels, chip);
+  if (!ptx)
+    return makeError(ptx.takeError());
+  size_t first = parts.size();
+  parts.push_back({ATTN_RT_CODE_PTX, chip, *ptx});
+  if (settings.emit != Emit::Ptx || settings.resources)
+    if (Status status = addCubin(settings, chip, *ptx, parts); !status)
+      return status;
+  if (settings.emit == Emit::Ptx)
+    return writeFile(pathFor(settings, chip, ".ptx"), parts[first].code);
+  if (settings.emit == Emit::Cubin)
+    return writeFile(pathFor(settings, chip, ".cubin"), parts.back().code);
+  return {};
+}
+
+Status tool::runTool(const Settings &settings) {
+  Input input;
+  if (Status status = input.parse(settings.file); !status)
+    return status;
+  std::vector<DeviceImagePart> parts;
+  for (const std::string &chip : settings.chips)
+    if (Status status = compileFor(settings, chip, input, parts); !status)
+      return status;
+  return settings.emit == Emit::Fat ? writeFile(settings.output, buildDeviceImage(parts)) : Status();
+}

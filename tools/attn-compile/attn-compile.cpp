@@ -1,0 +1,10 @@
+//===- attn-compile.cpp - kernels of a GPU in files ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CommandLine.h"
+#include "Driver.h"
+
+int main(int argc, char **argv) {
+  auto settings = attn::tool::parseCommandLine(argc, argv);
+  return attn::tool::exitCode(settings ? attn::tool::runTool(*settings) : attn::Status(settings.error()));
+}
