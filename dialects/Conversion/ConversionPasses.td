@@ -156,6 +156,49 @@ def ConvertLinalgToCpuPass : Pass<"convert-linalg-to-cpu", "::mlir::func::FuncOp
                            "::mlir::vector::VectorDialect"];
 }
 
+def ConvertFlashToNvvmPass : Pass<"convert-flash-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lower flash tiles to fragments of tensor core products";
+  let description = [{
+    Each kernel of flash-outline-kernels becomes the code of one thread. In a kernel with tiles a block of threads does
+    one item, warp w the rows from w * R on (R is 32 or 16, TileModel.h). Thread 4 * g + t of a warp holds of 16 x 8
+    values the elements (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1): what mma.sync accumulates.
+
+    | tile | form |
+    |---|---|
+    | query<Q x D> | shared memory, rows of D, read by each product |
+    | scores<Q x K> | R/16 x K/8 x 4 values of f32 a thread; pairs of them are the left operand of the second product |
+    | acc<Q x E> | R/16 x E/8 x 4 values of f32 a thread |
+    | rows<Q> | R/16 x 2 values of f32 a thread; a sum is in parts, one in each of four threads |
+
+    Tiles of keys and values come into two stages of shared memory by cp.async, one tile ahead of the products; rows are
+    padded with zeros to whole fragments and swizzled so that ldmatrix meets no bank twice. Memory that is not aligned to
+    16 bytes is copied element by element, which is decided at run time. f32 is multiplied as three products of tf32
+    parts. Score and mask regions are built over the four elements of a fragment; where the mask analysis proves the
+    warp's part of a tile full, the mask is left out at run time. Kernels without tiles run one item a thread.
+
+    Kernels get the attributes `attn.threads` (of a block), `attn.items` (that a block does) and `attn.shared_bytes`.
+    Postcondition: no flash op. Example: test/Conversion/FlashToNvvm/doc-example.mlir.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_80\"", "GPU: sm_80, sm_86, sm_89, sm_90, sm_90a, ...">,
+  ];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ConvertDeviceToLLVMPass : Pass<"convert-device-to-llvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Convert a device module to the LLVM and NVVM dialects";
+  let description = [{
+    One full conversion of func, cf, arith, math, memref and vector; kernels become `llvm.func` with `nvvm.kernel`, their
+    memrefs the fields of descriptors. What LLVM has no instruction for is an error: a device has no libm.
+
+    Precondition: no scf, affine, flash. Postcondition: the LLVM and NVVM dialects alone.
+    Example: test/Conversion/DeviceToLLVM/doc-example.mlir.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
 def ConvertFlashToLLVMPass : Pass<"convert-flash-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert the target level to the LLVM dialect";
   let description = [{
@@ -164,9 +207,13 @@ def ConvertFlashToLLVMPass : Pass<"convert-flash-to-llvm", "::mlir::ModuleOp"> {
     `attn_entry_f(ptr)`, which takes one array of pointers: to the C-interface descriptor of each memref argument and to
     each scalar argument.
 
+    With `on-device` memrefs are memory of a device: elements that are read and written here go through the runtime.
+    Device modules are left alone.
+
     Precondition: no scf, affine, tensor or linalg. Postcondition: the LLVM dialect alone, without
     unrealized casts. Example: test/Conversion/FlashToLLVM/doc-example.mlir.
   }];
+  let options = [Option<"onDevice", "on-device", "bool", "false", "memrefs are memory of a device">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 

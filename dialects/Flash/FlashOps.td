@@ -284,4 +284,15 @@ def Flash_ParallelForOp : Flash_Op<"parallel_for", [MemoryEffects<[MemRead, MemW
     (`(` $captures^ `:` type($captures) `)`)? attr-dict }];
 }
 
+def Flash_LaunchOp : Flash_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "run a kernel for each item in [0, items) on the device";
+  let description = [{
+    Calls `kernel(item, captures...)` of a gpu.module for every item, in any order and side by side, behind the launches
+    before it and in front of those after it. memrefs are memory of the device. How many threads share an item is said
+    by the kernel's attributes (convert-flash-to-nvvm).
+  }];
+  let arguments = (ins SymbolRefAttr:$kernel, Index:$items, Variadic<AnyType>:$captures);
+  let assemblyFormat = [{ $kernel `items` $items (`(` $captures^ `:` type($captures) `)`)? attr-dict }];
+}
+
 #endif

@@ -30,6 +30,20 @@ def OutlineParallelPass : Pass<"flash-outline-parallel", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def OutlineKernelsPass : Pass<"flash-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Outline parallel loops into kernels of a device module";
+  let description = [{
+    Each outermost scf.forall becomes `flash.launch` and a function over one linearised index, in a gpu.module that all
+    kernels share. `flash.item_work` goes: a device starts every item.
+
+    Precondition: scf.forall without results and without allocations.
+    Postcondition: no scf.forall and flash.item_work. Inner scf.forall become sequential loops.
+    Example: test/Transforms/flash-outline-kernels/doc-example.mlir.
+  }];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
+}
+
 def FreeBuffersPass : Pass<"flash-free-buffers", "::mlir::func::FuncOp"> {
   let summary = "Free each temporary buffer after its last use";
   let description = [{
@@ -65,9 +79,12 @@ def ExpandOpsPass : Pass<"flash-expand-ops", "::mlir::func::FuncOp"> {
     - f32 vector math (exp, exp2, log, tanh, erf, sin, cos, ...) becomes polynomials, within 5 ulp but for asin (8) and
       atan (42): test/Unit/VectorMathTest.cpp; scalar math is left for libm;
     - vector transposes, broadcasts, transfers, masks and the like become the simpler vector ops that LLVM has.
+    For a device, which has no libm, scalar math becomes polynomials, too, and conversions to bf16 stay: they are
+    instructions.
 
     Precondition: before scf is lowered. Example: test/Transforms/flash-expand-ops/doc-example.mlir.
   }];
+  let options = [Option<"onDevice", "on-device", "bool", "false", "expand for the kernels of a GPU">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
@@ -76,7 +93,7 @@ def VerifyMachinePass : Pass<"flash-verify-machine", "::mlir::ModuleOp"> {
   let summary = "Check that a module holds nothing but the LLVM dialect";
   let description = [{
     The postcondition of the machine level: errors name each op of another dialect, unrealized casts (of builtin)
-    included. Changes nothing.
+    included. Device modules may hold ops of NVVM, too. Changes nothing.
     Example: test/Transforms/flash-verify-machine/doc-example.mlir.
   }];
 }

@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/Target/TargetDescription.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -83,7 +84,21 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(flash::createVerifyFormPass());
 }
 
+/// Kernels for a GPU, and the CPU's code that launches them.
+static void addGpuTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // Constants must be known before outlining, which captures all else.
+  cleanUp(pm.nest<func::FuncOp>());
+  pm.addPass(flash::createOutlineKernelsPass());
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(createConvertFlashToNvvmPass({options.target}));
+  // One place of a thread and one address of a row are built many times over.
+  cleanUp(device.nest<func::FuncOp>());
+  pm.addNestedPass<func::FuncOp>(flash::createCheckAllocationsPass());
+}
+
 static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
+  if (isGpuTarget(options.target))
+    return addGpuTargetPasses(pm, options);
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Vector code around the attention and inside it; plain loops for what may stop in the middle (cf.assert).
   functions.addPass(createConvertLinalgToCpuPass({options.target}));
@@ -96,20 +111,29 @@ static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(flash::createCheckAllocationsPass());
 }
 
-static void addMachinePasses(OpPassManager &pm) {
-  OpPassManager &functions = pm.nest<func::FuncOp>();
+/// What functions need before their conversion to LLVM's dialect, on the CPU or on a device.
+static void addExpansions(OpPassManager &functions, bool onDevice) {
   // bf16 arithmetic and 16-bit math in f32: LLVM would call library functions that compiled code does not have.
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
   emulate.sourceTypeStrs = {"bf16"};
   emulate.targetTypeStr = "f32";
   functions.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   functions.addPass(math::createMathExtendToSupportedTypes());
-  functions.addPass(flash::createExpandOpsPass());
+  functions.addPass(flash::createExpandOpsPass({onDevice}));
   // Views become address arithmetic in affine.apply, then arith; control flow becomes branches.
   functions.addPass(memref::createExpandStridedMetadataPass());
   functions.addPass(createLowerAffinePass());
   functions.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertFlashToLLVMPass());
+}
+
+static void addMachinePasses(OpPassManager &pm, const PipelineOptions &options) {
+  addExpansions(pm.nest<func::FuncOp>(), /*onDevice=*/false);
+  if (isGpuTarget(options.target)) {
+    OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+    addExpansions(device.nest<func::FuncOp>(), /*onDevice=*/true);
+    device.addPass(createConvertDeviceToLLVMPass());
+  }
+  pm.addPass(createConvertFlashToLLVMPass({isGpuTarget(options.target)}));
   // The level's postcondition.
   pm.addPass(flash::createVerifyMachinePass());
 }
@@ -121,7 +145,7 @@ void attn::buildCompilePipeline(OpPassManager &pm, const PipelineOptions &option
   if (options.to >= Level::Target)
     addTargetPasses(pm, options);
   if (options.to >= Level::Machine)
-    addMachinePasses(pm);
+    addMachinePasses(pm, options);
 }
 
 std::optional<Level> attn::parseLevel(StringRef name) {

@@ -97,7 +97,28 @@ static llvm::Error checkName(StringRef triple, StringRef name) {
   return llvm::Error::success();
 }
 
+/// A chip that LLVM generates code for, and whose tensor cores have what the kernels use.
+static llvm::Expected<GpuTarget> describeGpu(StringRef name) {
+  GpuTarget gpu;
+  gpu.chip = name.str();
+  StringRef number = name.drop_front(3);
+  bool isSpecific = number.consume_back("a");
+  if (number.getAsInteger(10, gpu.version) || gpu.version < 80 || gpu.version > 129)
+    return makeError("unknown GPU '" + name + "'; use sm_80, sm_86, sm_89, sm_90 or a later one, or sm_90a");
+  gpu.hasWarpgroups = gpu.version == 90 && isSpecific;
+  return gpu;
+}
+
 llvm::Expected<TargetDescription> attn::describeTarget(StringRef name) {
+  if (isGpuTarget(name)) {
+    llvm::Expected<GpuTarget> gpu = describeGpu(name);
+    if (!gpu)
+      return gpu.takeError();
+    llvm::Expected<TargetDescription> host = describeTarget("host");
+    if (host)
+      host->gpu = *gpu;
+    return host;
+  }
   TargetDescription target;
   target.triple = llvm::sys::getProcessTriple();
   target.cpu = name.str();

@@ -15,9 +15,26 @@ using namespace attn;
 /// Measured on two cores (dialects/Flash/Rationale.md): 1024 keys cost a tenth of the speed of memory, 2048 nothing.
 static constexpr int64_t kSegmentKeys = 2048;
 
+/// More would not leave registers for an accumulator.
+static constexpr int64_t kGpuMaxHeadDim = 256;
+
 static bool isSmall(int64_t extent) { return extent >= 0 && extent <= 64; }
 
+/// Few queries make one tile of the power of two that holds them, `leastRows` at least; heads share it where they fit.
+static void shareTile(const TileQuery &query, int64_t leastRows, TileSizes &sizes) {
+  // One factor of the product is compared first: it may not fit.
+  if (query.queryLen < 0 || query.queryLen > sizes.queryRows)
+    return;
+  if (query.queryLen * query.group <= sizes.queryRows)
+    sizes.group = query.group;
+  int64_t rows = std::max<int64_t>(query.queryLen * sizes.group, leastRows);
+  sizes.queryRows = llvm::PowerOf2Ceil(rows);
+  sizes.lanes = std::min(sizes.lanes, sizes.queryRows);
+}
+
 TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &query) {
+  if (target.gpu)
+    return chooseGpuTiles(query);
   const bool manyRegisters = target.vectorRegisters >= 32;
   const int64_t vectors = manyRegisters ? 4 : 2;
   const int64_t blockRows = !manyRegisters && target.hasFma ? 6 : 4;
@@ -26,15 +43,44 @@ TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &qu
   const bool isSmallHead = isSmall(query.headDim) && isSmall(query.valueDim);
   const int64_t chunk = vectors * lanes;
   TileSizes sizes{std::max<int64_t>(chunk, 64), chunk, isSmallHead ? 2 * keys : keys, blockRows};
-  // One factor of the product is compared first: it may not fit.
-  if (query.queryLen < 0 || query.queryLen > sizes.queryRows)
-    return sizes;
-  if (query.queryLen * query.group <= sizes.queryRows)
-    sizes.group = query.group;
-  int64_t rows = std::max<int64_t>(query.queryLen * sizes.group, lanes);
-  sizes.queryRows = llvm::PowerOf2Ceil(rows);
-  sizes.lanes = std::min(sizes.lanes, sizes.queryRows);
+  shareTile(query, lanes, sizes);
   return sizes;
+}
+
+int64_t attn::gpuWarpRows(unsigned elementBits, int64_t headDim, int64_t valueDim, int64_t queryRows) {
+  const bool isLarge = elementBits > 16 || std::max(headDim, valueDim) > 128;
+  return std::min<int64_t>(isLarge ? 16 : 32, queryRows);
+}
+
+TileSizes attn::chooseGpuTiles(const TileQuery &query) {
+  const int64_t size = std::max(query.headDim, query.valueDim);
+  TileSizes sizes{128, 0, 32, 0};
+  if (query.elementBits > 16 || size > 128)
+    sizes.queryRows = 64;
+  if (query.elementBits > 16)
+    sizes.kvTile = size <= 128 ? 32 : 16;
+  else if (size <= 64)
+    sizes.kvTile = 64;
+  sizes.lanes = sizes.queryRows;
+  shareTile(query, 16, sizes);
+  sizes.lanes = gpuWarpRows(query.elementBits, query.headDim, query.valueDim, sizes.queryRows);
+  return sizes;
+}
+
+std::string attn::checkGpuTiles(const TileQuery &query, const TileSizes &sizes) {
+  if (query.scoreBits != 32)
+    return "f64 is not supported on a GPU target; use f32, f16 or bf16";
+  if (query.headDim < 0 || query.valueDim < 0)
+    return "expects head and value sizes that the types tell on a GPU target, but got a dynamic one";
+  if (query.headDim > kGpuMaxHeadDim || query.valueDim > kGpuMaxHeadDim)
+    return "expects head and value sizes up to " + std::to_string(kGpuMaxHeadDim) + " on a GPU target, but got " +
+           std::to_string(query.headDim) + " and " + std::to_string(query.valueDim);
+  if (sizes.queryRows < 16 || sizes.queryRows > 256)
+    return "expects tiles of 16 to 256 query rows on a GPU target, but got " + std::to_string(sizes.queryRows);
+  if (sizes.kvTile % 16 != 0 || sizes.kvTile > 128)
+    return "expects tiles of a multiple of 16 keys up to 128 on a GPU target, but got " +
+           std::to_string(sizes.kvTile);
+  return "";
 }
 
 int64_t attn::segmentTilesFor(const TileQuery &query, const TileSizes &sizes, int64_t segmentKeys) {

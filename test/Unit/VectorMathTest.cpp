@@ -1,14 +1,14 @@
 //===- VectorMathTest.cpp - the error of vector functions, compiled ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The softmax's exponential (lib/Conversion/FlashToCpu/VectorMath.h) and what flash-expand-ops makes of math functions
+// The softmax's exponential (lib/Conversion/FlashLanes/VectorMath.h) and what flash-expand-ops makes of math functions
 // on vectors, against the C library in f64 (long double for f64).
 //
 //===----------------------------------------------------------------------===//
 
 #include "JitTestUtil.h"
 
-#include "lib/Conversion/FlashToCpu/VectorMath.h"
+#include "lib/Conversion/FlashLanes/VectorMath.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>

@@ -6,9 +6,20 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace attn {
+
+/// An NVIDIA GPU by its chip name.
+struct GpuTarget {
+  /// As ptxas has it: "sm_80", "sm_90a".
+  std::string chip;
+  /// 80 for sm_80.
+  unsigned version = 80;
+  /// sm_90a: warpgroup matrix products, and copies by descriptor.
+  bool hasWarpgroups = false;
+};
 
 /// A CPU, as the cost models and the code generator see it. A plain value: equal descriptions give equal code.
 struct TargetDescription {
@@ -30,12 +41,18 @@ struct TargetDescription {
   /// Bytes of data cache of one core.
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
+
+  /// Where parallel loops run on a GPU; the CPU then runs what is around them.
+  std::optional<GpuTarget> gpu;
 };
 
-/// Describes `name`: `host` or `native` (this machine, its caches included), or a CPU name of this machine's
-/// architecture as LLVM has it (`x86-64-v3`, `znver4`, what `llc -mcpu` takes), with default caches. An unknown name is
-/// an error that lists what is accepted. Thread-safe.
+/// Describes `name`: `host` or `native` (this machine, its caches included), a CPU name of this machine's architecture
+/// as LLVM has it (`x86-64-v3`, `znver4`, what `llc -mcpu` takes), with default caches, or a GPU (`sm_80`, `sm_90a`, ...)
+/// beside this machine. An unknown name is an error that lists what is accepted. Thread-safe.
 llvm::Expected<TargetDescription> describeTarget(llvm::StringRef name);
+
+/// True if `name` is spelt as a GPU's: sm_...
+inline bool isGpuTarget(llvm::StringRef name) { return name.starts_with("sm_"); }
 
 /// Success if this machine runs code for `target`, else an error that lists the instruction sets it lacks.
 llvm::Error checkSupportedByHost(const TargetDescription &target);

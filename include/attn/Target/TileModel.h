@@ -20,6 +20,8 @@ struct TileQuery {
   int64_t group = 1;
   /// Keys; negative where only the run knows them.
   int64_t kvLen = -1;
+  /// Bits of the type of query, key and value.
+  unsigned elementBits = 32;
 };
 
 /// Queries are lanes: a register block is `blockRows` keys (or value columns) times `lanes` queries of accumulators, a
@@ -41,7 +43,7 @@ struct TileSizes {
   int64_t segmentKeys() const { return segmentTiles * kvTile; }
 };
 
-/// Tile sizes for a CPU. Pure. Worked out from the registers that a block needs,
+/// Tile sizes for a CPU, or those of chooseGpuTiles. Pure. Worked out from the registers that a block needs,
 ///   blockRows * v accumulators + v query vectors + 1 broadcast (+ 1 product without FMA) <= vectorRegisters,
 /// where v = lanes * scoreBits / vectorBits. queryRows is 64, or lanes where that is more.
 ///
@@ -59,6 +61,26 @@ struct TileSizes {
 /// kvTile is a multiple of blockRows, and keeps a tile of keys and of values, at most 64 KiB each for f32, in the L2
 /// cache.
 TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
+
+/// Sizes for a GPU, where `lanes` is the rows of a warp and a block has queryRows / lanes warps. Pure. The state of a row
+/// (accumulators, scores) lies in registers, 255 at most in a thread; a warp of 32 rows reads keys and values from shared
+/// memory half as often, a product, as one of 16. Registers that ptxas needs, of 16-bit types:
+///
+/// | head and value size | lanes x kvTile | queryRows | registers |
+/// |---|---|---|---|
+/// | <= 64 | 32 x 64 | 128 | 230 |
+/// | <= 128 | 32 x 32 | 128 | 255 |
+/// | <= 256 | 16 x 32 | 64 | 255 |
+///
+/// f32 has 16 x 32, above 128 16 x 16. Few queries, which share a tile as on a CPU, make tiles of 16 rows and more.
+TileSizes chooseGpuTiles(const TileQuery &query);
+
+/// Rows of a warp in a tile of `queryRows` rows of such a query.
+int64_t gpuWarpRows(unsigned elementBits, int64_t headDim, int64_t valueDim, int64_t queryRows);
+
+/// What a GPU cannot do, as an error message; empty for what it can: f32 scores, head and value sizes that are known and
+/// at most 256, tiles of 16 to 256 rows, and of a multiple of 16 keys up to 128.
+std::string checkGpuTiles(const TileQuery &query, const TileSizes &sizes);
 
 /// kv tiles of the segments that few queries split their keys into, each of them a parallel item of its own; 0: the
 /// keys are not split. Pure, of the tile sizes, queryLen and kvLen alone: neither threads nor batch change the bits of

@@ -67,10 +67,13 @@ class TiledAttention {
 public:
   struct Options {
     bool skipTiles, countKvTiles;
+    /// The target tells full tiles from others by itself, warp by warp: one loop over kv tiles serves it better.
+    bool hasOneLoop;
   };
   TiledAttention(ImplicitLocOpBuilder &builder, AttentionOp op, const TileSizes &tiles, const Options &options)
       : b(builder), op(op), parts(builder, op), scoreType(op.getScoreType()), tiles(tiles), options(options),
         mask(analyzeClamped()), plan(planMask(op, mask, options.skipTiles)), domain(parts.maskDomain()) {
+    plan.isSplit &= plan.isClassified || !options.hasOneLoop;
     emitMaskRemark(op, mask, plan, tiles);
   }
 
@@ -389,7 +392,7 @@ struct ConvertAttnToFlashPass : attn::impl::ConvertAttnToFlashPassBase<ConvertAt
       if (failed(sizes))
         return signalPassFailure();
       ImplicitLocOpBuilder builder(op.getLoc(), op);
-      TiledAttention(builder, op, *sizes, {skipTiles, countKvTiles}).build();
+      TiledAttention(builder, op, *sizes, {skipTiles, countKvTiles, description->gpu.has_value()}).build();
       op.erase();
     }
   }

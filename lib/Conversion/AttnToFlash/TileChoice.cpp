@@ -24,7 +24,8 @@ TileQuery attn::getTileQuery(AttentionOp op) {
           dims.valueDim,
           dims.queryLen,
           getGroup(op, dims),
-          dims.kvLen};
+          dims.kvLen,
+          cast<ShapedType>(op.getQuery().getType()).getElementTypeBitWidth()};
 }
 
 static LogicalResult checkOptions(AttentionOp op, const TileOptions &options) {
@@ -63,6 +64,9 @@ FailureOr<TileSizes> attn::chooseTileSizes(AttentionOp op, const TargetDescripti
     sizes.queryRows = *op.getQueryTile();
     sizes.kvTile = *op.getKvTile();
   }
+  if (target.gpu)
+    if (std::string problem = checkGpuTiles(query, sizes); !problem.empty())
+      return op.emitOpError(problem), failure();
   sizes.segmentTiles = getSegmentTiles(op, query, sizes, options.segmentKeys);
   return sizes;
 }

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lanes.h"
-#include "Loops.h"
+#include "../FlashLanes/Lanes.h"
+#include "../FlashLanes/Loops.h"
 #include "Patterns.h"
 #include "attn/Dialect/Attn/Analysis/MaskAnalysis.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lanes.h"
-#include "Loops.h"
+#include "../FlashLanes/Lanes.h"
+#include "../FlashLanes/Loops.h"
 #include "Patterns.h"
 #include "RegionPlan.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

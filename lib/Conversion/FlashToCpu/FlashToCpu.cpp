@@ -8,9 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../FlashLanes/Regions.h"
 #include "Patterns.h"
 #include "TileAccess.h"
-#include "VectorMath.h"
+#include "../FlashLanes/VectorMath.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Target/TargetDescription.h"
 #include "attn/Target/TileModel.h"

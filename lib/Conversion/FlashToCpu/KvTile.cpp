@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "KvTile.h"
-#include "Loops.h"
+#include "../FlashLanes/Loops.h"
 #include "Patterns.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

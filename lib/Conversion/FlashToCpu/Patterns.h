@@ -59,10 +59,6 @@ inline mlir::VectorType chunkType(const CpuLowering &lowering, mlir::Type rows) 
   return mlir::VectorType::get({std::min(lowering.lanes, type.getDimSize(0))}, type.getElementType());
 }
 
-/// Makes the divisions in score and mask regions that count as pure, remainders and floordivsi, safe: by 0, or the
-/// lowest value by -1, they would end the process. What such a division yields is unspecified.
-void guardDivisions(mlir::Operation *root);
-
 /// Patterns for load_query, init, update_max, weights, store, store_lse, store_weights, store_partial, load_partial and
 /// merge.
 void populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,

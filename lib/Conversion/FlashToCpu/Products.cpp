@@ -15,11 +15,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KvTile.h"
-#include "Loops.h"
+#include "../FlashLanes/Loops.h"
 #include "Patterns.h"
 #include "ScoreEpilogue.h"
 #include "TileAccess.h"
-#include "VectorMath.h"
+#include "../FlashLanes/VectorMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -16,14 +16,6 @@ static bool uses(Operation &op, const llvm::DenseSet<Value> &values) {
   return op.walk(isUser).wasInterrupted();
 }
 
-static void insertOperands(Operation &op, llvm::DenseSet<Value> &values) {
-  op.walk([&](Operation *user) { values.insert(user->operand_begin(), user->operand_end()); });
-}
-
-static bool yieldsOneOf(Operation &op, const llvm::DenseSet<Value> &values) {
-  return llvm::any_of(op.getResults(), [&](Value result) { return values.contains(result); });
-}
-
 /// The values of the region's block that depend on one of `sources`, which are included.
 static llvm::DenseSet<Value> dependentsOf(Region &region, ValueRange sources) {
   llvm::DenseSet<Value> dependents(sources.begin(), sources.end());
@@ -31,17 +23,6 @@ static llvm::DenseSet<Value> dependentsOf(Region &region, ValueRange sources) {
     if (uses(op, dependents))
       dependents.insert(op.result_begin(), op.result_end());
   return dependents;
-}
-
-SmallVector<Operation *> attn::sliceOf(Region &region, ValueRange values) {
-  llvm::DenseSet<Value> needed(values.begin(), values.end());
-  SmallVector<Operation *> slice;
-  for (Operation &op : llvm::reverse(region.front().without_terminator()))
-    if (yieldsOneOf(op, needed)) {
-      insertOperands(op, needed);
-      slice.push_back(&op);
-    }
-  return SmallVector<Operation *>(llvm::reverse(slice));
 }
 
 /// True if `index` is j plus something that does not depend on j, or that between bounds that do not (`isClamped`).

@@ -3,6 +3,7 @@
 #ifndef ATTN_CONVERSION_FLASHTOCPU_REGIONPLAN_H
 #define ATTN_CONVERSION_FLASHTOCPU_REGIONPLAN_H
 
+#include "../FlashLanes/Regions.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace attn {
@@ -28,9 +29,6 @@ struct RegionPlan {
 /// Plans a region with the arguments (..., b, h, i, j). `group` is that of the tile: with more than one head in it, h
 /// differs by row as i does.
 RegionPlan planRegion(mlir::Region &region, int64_t group);
-
-/// The ops of the region's block that `values` depend on, in its order.
-llvm::SmallVector<mlir::Operation *> sliceOf(mlir::Region &region, mlir::ValueRange values);
 
 } // namespace attn
 

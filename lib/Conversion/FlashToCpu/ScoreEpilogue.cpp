@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ScoreEpilogue.h"
-#include "Loops.h"
+#include "../FlashLanes/Loops.h"
 #include "Patterns.h"
 #include "TileAccess.h"
-#include "VectorMath.h"
+#include "../FlashLanes/VectorMath.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

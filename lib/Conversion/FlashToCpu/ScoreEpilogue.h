@@ -3,7 +3,7 @@
 #ifndef ATTN_CONVERSION_FLASHTOCPU_SCOREEPILOGUE_H
 #define ATTN_CONVERSION_FLASHTOCPU_SCOREEPILOGUE_H
 
-#include "Lanes.h"
+#include "../FlashLanes/Lanes.h"
 #include "RegionPlan.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileAccess.h"
-#include "Loops.h"
+#include "../FlashLanes/Loops.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

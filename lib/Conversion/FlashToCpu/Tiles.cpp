@@ -1,11 +1,11 @@
 //===- Tiles.cpp - loading, updating and storing tiles on the CPU --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Lanes.h"
-#include "Loops.h"
+#include "../FlashLanes/Lanes.h"
+#include "../FlashLanes/Loops.h"
 #include "Patterns.h"
 #include "TileAccess.h"
-#include "VectorMath.h"
+#include "../FlashLanes/VectorMath.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

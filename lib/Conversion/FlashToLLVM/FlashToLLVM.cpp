@@ -29,8 +29,10 @@ namespace attn {
 using namespace mlir;
 
 static void populateConversions(const LLVMTypeConverter &converter, RewritePatternSet &patterns,
-                                SymbolTableCollection &symbols) {
+                                SymbolTableCollection &symbols, bool onDevice) {
   attn::populateRuntimeCallPatterns(converter, patterns);
+  if (onDevice)
+    attn::populateDeviceCallPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);
   populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns, &symbols);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
@@ -46,6 +48,8 @@ static void populateConversions(const LLVMTypeConverter &converter, RewritePatte
 namespace {
 
 struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFlashToLLVMPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     const auto &layout = getAnalysis<DataLayoutAnalysis>();
@@ -58,9 +62,11 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
 
     RewritePatternSet patterns(&getContext());
     SymbolTableCollection symbols;
-    populateConversions(converter, patterns, symbols);
+    populateConversions(converter, patterns, symbols, onDevice);
     LLVMConversionTarget target(getContext());
-    target.addLegalOp<ModuleOp>();
+    target.addLegalOp<ModuleOp, gpu::GPUModuleOp>();
+    // Device code has a conversion of its own (convert-device-to-llvm).
+    target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
     if (failed(applyFullConversion(module, target, std::move(patterns))))
       return signalPassFailure();
     if (failed(attn::createEntries(module, entries, converter)))

@@ -26,6 +26,9 @@ llvm::SmallVector<EntryFunction> collectEntryFunctions(mlir::ModuleOp module);
 mlir::LogicalResult createEntries(mlir::ModuleOp module, llvm::ArrayRef<EntryFunction> functions,
                                   const mlir::LLVMTypeConverter &converter);
 
+/// Patterns of code whose memory is a device's: launches; elements that the host reads and writes.
+void populateDeviceCallPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
+
 } // namespace attn
 
 #endif // ATTN_LIB_CONVERSION_FLASHTOLLVM_PATTERNS_H

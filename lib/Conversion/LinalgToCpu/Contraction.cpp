@@ -15,10 +15,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
-#include "../FlashToCpu/Loops.h"
+#include "../FlashLanes/Loops.h"
 #include "../FlashToCpu/Patterns.h"
 #include "../FlashToCpu/TileAccess.h"
-#include "../FlashToCpu/VectorMath.h"
+#include "../FlashLanes/VectorMath.h"
 #include "Grid.h"
 #include "Rows.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -3,7 +3,7 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
-#include "../FlashToCpu/Loops.h"
+#include "../FlashLanes/Loops.h"
 #include "LoopBody.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

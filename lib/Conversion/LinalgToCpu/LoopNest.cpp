@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../FlashToCpu/Loops.h"
+#include "../FlashLanes/Loops.h"
 #include "../FlashToCpu/TileAccess.h"
 #include "Grid.h"
 #include "LoopBody.h"

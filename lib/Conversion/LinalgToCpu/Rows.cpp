@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rows.h"
-#include "../FlashToCpu/Loops.h"
+#include "../FlashLanes/Loops.h"
 #include "../FlashToCpu/Patterns.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -56,10 +56,11 @@ struct CopyToLoops : OpRewritePattern<memref::CopyOp> {
 
 } // namespace
 
-static void populateExpansions(RewritePatternSet &patterns) {
+static void populateExpansions(RewritePatternSet &patterns, bool onDevice) {
   patterns.add<CopyToLoops>(patterns.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  arith::populateExpandBFloat16Patterns(patterns);
+  if (!onDevice)
+    arith::populateExpandBFloat16Patterns(patterns);
   attn::flash::populateScalarExpansions(patterns);
   vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle1D);
   vector::populateVectorShapeCastLoweringPatterns(patterns);
@@ -69,15 +70,17 @@ static void populateExpansions(RewritePatternSet &patterns) {
   vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
 }
 
-/// Polynomials for the f32 vector functions. They would take the scalar ones too, hence the list of ops. Upstream's
-/// cbrt makes NaN of infinity and is off by 12 ulp: libm serves its lanes.
-static LogicalResult expandVectorMath(func::FuncOp function) {
+/// Polynomials for the f32 functions on vectors; on a device, on scalars too. They would take any, hence the list of
+/// ops. Upstream's cbrt makes NaN of infinity and is off by 12 ulp: libm serves its lanes.
+static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
     if (op->getDialect() && isa<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1 &&
-        !isa<math::CbrtOp>(op))
-      if (auto type = dyn_cast<VectorType>(op->getResult(0).getType()); type && type.getElementType().isF32())
+        !isa<math::CbrtOp>(op)) {
+      Type type = op->getResult(0).getType();
+      if (getElementTypeOrSelf(type).isF32() && (onDevice || isa<VectorType>(type)))
         ops.push_back(op);
+    }
   });
   if (ops.empty())
     return success();
@@ -92,11 +95,13 @@ static LogicalResult expandVectorMath(func::FuncOp function) {
 namespace {
 
 struct ExpandOps : attn::flash::impl::ExpandOpsPassBase<ExpandOps> {
+  using Base::Base;
+
   void runOnOperation() override {
-    if (failed(expandVectorMath(getOperation())))
+    if (failed(expandMath(getOperation(), onDevice)))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    populateExpansions(patterns);
+    populateExpansions(patterns, onDevice);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ParallelLoops.h"
 #include "SizeArithmetic.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
@@ -20,7 +21,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Transforms/Transforms.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
 
@@ -45,20 +45,6 @@ struct ScratchBuffer {
 //===----------------------------------------------------------------------===//
 // Preparing the body
 //===----------------------------------------------------------------------===//
-
-/// Inner parallel loops run on the thread of the outer one.
-static LogicalResult serializeInnerLoops(scf::ForallOp loop, RewriterBase &rewriter) {
-  SmallVector<scf::ForallOp> inner;
-  loop.getBody()->walk<WalkOrder::PreOrder>([&](scf::ForallOp op) { inner.push_back(op); });
-  for (scf::ForallOp op : inner) {
-    if (op->getNumResults() != 0)
-      return op.emitOpError("expects no results at the target level, but has ") << op->getNumResults();
-    rewriter.setInsertionPoint(op);
-    if (failed(scf::forallToForLoop(rewriter, op)))
-      return op.emitOpError("cannot become sequential loops");
-  }
-  return success();
-}
 
 /// Moves the pure ops that compute `size`, an operand of `user`, in front of the loop. Error if it depends on anything
 /// else of the body.
@@ -122,81 +108,8 @@ static FailureOr<Value> takeItemWork(scf::ForallOp loop) {
 }
 
 //===----------------------------------------------------------------------===//
-// In front of the loop
-//===----------------------------------------------------------------------===//
-
-/// Iterations of each dimension: max(0, ceil((upper - lower) / step)).
-static SmallVector<OpFoldResult> tripCounts(scf::ForallOp loop, SizeArithmetic &sizes, ImplicitLocOpBuilder &b) {
-  SmallVector<OpFoldResult> counts;
-  for (auto [lower, upper, step] :
-       llvm::zip(loop.getMixedLowerBound(), loop.getMixedUpperBound(), loop.getMixedStep())) {
-    auto lo = getConstantIntValue(lower), up = getConstantIntValue(upper), by = getConstantIntValue(step);
-    if (lo && up && by && *by > 0) {
-      counts.push_back(b.getIndexAttr(*up <= *lo ? 0 : (*up - *lo - 1) / *by + 1));
-      continue;
-    }
-    Value count = sizes.toValue(upper);
-    if (!isConstantIntValue(lower, 0))
-      count = arith::SubIOp::create(b, count, sizes.toValue(lower));
-    count = arith::MaxSIOp::create(b, count, sizes.toValue(b.getIndexAttr(0)));
-    if (!isConstantIntValue(step, 1))
-      count = arith::CeilDivSIOp::create(b, count, sizes.toValue(step));
-    counts.push_back(count);
-  }
-  return counts;
-}
-
-//===----------------------------------------------------------------------===//
 // The function
 //===----------------------------------------------------------------------===//
-
-/// What `region` uses that is defined outside of it, in the order of use. The region need not lie under the
-/// definitions.
-static SetVector<Value> valuesFromOutside(Region &region) {
-  SetVector<Value> values;
-  region.walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (!region.isAncestor(operand.getParentRegion()))
-        values.insert(operand);
-  });
-  return values;
-}
-
-static void replaceInside(Region &region, Value from, Value to) {
-  from.replaceUsesWithIf(to, [&](OpOperand &use) { return region.isAncestor(use.getOwner()->getParentRegion()); });
-}
-
-/// The constants that the region uses from outside go into it as clones, so that they are not captured.
-static void sinkConstants(Region &region, OpBuilder &builder) {
-  builder.setInsertionPointToStart(&region.front());
-  for (Value value : valuesFromOutside(region)) {
-    Operation *op = value.getDefiningOp();
-    if (op && op->hasTrait<OpTrait::ConstantLike>())
-      replaceInside(region, value, builder.clone(*op)->getResult(0));
-  }
-}
-
-/// Maps item `item` to the loop's induction variables, the last dimension fastest.
-static SmallVector<Value> delinearize(Value item, scf::ForallOp loop, ArrayRef<OpFoldResult> counts,
-                                      ImplicitLocOpBuilder &b) {
-  auto toValue = [&](OpFoldResult value) { return getValueOrCreateConstantIndexOp(b, b.getLoc(), value); };
-  SmallVector<Value> indices(counts.size());
-  for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {
-    Value index = item;
-    if (dim != 0) {
-      Value count = toValue(counts[dim]);
-      index = arith::RemUIOp::create(b, item, count);
-      item = arith::DivUIOp::create(b, item, count);
-    }
-    OpFoldResult lower = loop.getMixedLowerBound()[dim], step = loop.getMixedStep()[dim];
-    if (!isConstantIntValue(step, 1))
-      index = arith::MulIOp::create(b, index, toValue(step));
-    if (!isConstantIntValue(lower, 0))
-      index = arith::AddIOp::create(b, index, toValue(lower));
-    indices[dim] = index;
-  }
-  return indices;
-}
 
 /// Turns the allocations into views of `scratch`, in front of the loop over items, and drops what frees them.
 static void placeInScratch(ArrayRef<ScratchBuffer> buffers, Value scratch, ImplicitLocOpBuilder &b) {
@@ -226,18 +139,9 @@ static func::FuncOp createFunction(scf::ForallOp loop, SymbolTable &symbols, uns
   return function;
 }
 
-/// Makes parameters of what the function's body uses from the loop's surroundings; returns what to pass for them.
-static SmallVector<Value> captureValues(func::FuncOp function) {
-  SetVector<Value> used = valuesFromOutside(function.getBody());
-  Block &entry = function.getBody().front();
-  for (Value value : used)
-    replaceInside(function.getBody(), value, entry.addArgument(value.getType(), value.getLoc()));
-  function.setFunctionType(FunctionType::get(function.getContext(), entry.getArgumentTypes(), {}));
-  return used.takeVector();
-}
-
-static void moveBody(scf::ForallOp loop, func::FuncOp function, ArrayRef<ScratchBuffer> buffers,
-                     ArrayRef<OpFoldResult> counts, RewriterBase &rewriter) {
+/// Fills the function: a loop over its items with the body of `loop`.
+static void fillFunction(scf::ForallOp loop, func::FuncOp function, ArrayRef<ScratchBuffer> buffers,
+                         ArrayRef<OpFoldResult> counts, RewriterBase &rewriter) {
   Block &entry = function.getBody().front();
   ImplicitLocOpBuilder b(loop.getLoc(), rewriter);
   b.setInsertionPointToStart(&entry);
@@ -247,17 +151,11 @@ static void moveBody(scf::ForallOp loop, func::FuncOp function, ArrayRef<Scratch
   func::ReturnOp::create(b);
   b.setInsertionPointToStart(items.getBody());
   SmallVector<Value> indices = delinearize(items.getInductionVar(), loop, counts, b);
-  rewriter.eraseOp(loop.getTerminator());
-  rewriter.inlineBlockBefore(loop.getBody(), items.getBody()->getTerminator(), indices);
-  sinkConstants(function.getBody(), rewriter);
+  moveBody(loop, indices, items.getBody(), function.getBody(), rewriter);
 }
 
 static LogicalResult outline(scf::ForallOp loop, unsigned number, SymbolTable &symbols, RewriterBase &rewriter) {
-  if (loop->getNumResults() != 0)
-    return loop.emitOpError("expects no results at the target level, but has ") << loop->getNumResults();
-  if (!loop->getParentOfType<func::FuncOp>())
-    return loop.emitOpError("expects to be in a func.func");
-  if (failed(serializeInnerLoops(loop, rewriter)))
+  if (failed(prepareLoop(loop, rewriter)))
     return failure();
   FailureOr<SmallVector<Operation *>> allocs = collectAllocations(loop);
   FailureOr<Value> work = takeItemWork(loop);
@@ -276,15 +174,11 @@ static LogicalResult outline(scf::ForallOp loop, unsigned number, SymbolTable &s
   }
   sizes.require("the scratch memory of a parallel loop expects fewer than 2^63 bytes; use smaller sizes");
   SmallVector<OpFoldResult> counts = tripCounts(loop, sizes, b);
-  OpFoldResult count = b.getIndexAttr(1);
-  for (OpFoldResult trips : counts)
-    count = sizes.multiply(count, trips);
-  sizes.require("a parallel loop expects fewer than 2^63 items; use smaller sizes");
-  Value itemCount = sizes.toValue(count), scratchBytes = sizes.toValue(bytes);
+  Value itemCount = countItems(counts, sizes, b), scratchBytes = sizes.toValue(bytes);
   Value itemWork = *work ? *work : sizes.toValue(b.getIndexAttr(-1));
 
   func::FuncOp function = createFunction(loop, symbols, number);
-  moveBody(loop, function, buffers, counts, rewriter);
+  fillFunction(loop, function, buffers, counts, rewriter);
   b.setInsertionPoint(loop);
   SmallVector<Value> captures = captureValues(function);
   ParallelForOp::create(b, FlatSymbolRefAttr::get(function.getNameAttr()), itemCount, itemWork, scratchBytes, captures);
@@ -299,12 +193,7 @@ struct OutlineParallel : attn::flash::impl::OutlineParallelPassBase<OutlineParal
     SymbolTable symbols(getOperation());
     IRRewriter rewriter(&getContext());
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      SmallVector<scf::ForallOp> loops;
-      function.walk<WalkOrder::PreOrder>([&](scf::ForallOp loop) {
-        loops.push_back(loop);
-        return WalkResult::skip();
-      });
-      for (auto [number, loop] : llvm::enumerate(loops))
+      for (auto [number, loop] : llvm::enumerate(outermostLoops(function)))
         if (failed(outline(loop, number, symbols, rewriter)))
           return signalPassFailure();
       // Those of loops of one iteration, which are none any more.

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Dialect/Flash/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace attn::flash {
@@ -18,7 +20,9 @@ struct VerifyMachine : attn::flash::impl::VerifyMachinePassBase<VerifyMachine> {
   void runOnOperation() override {
     bool isValid = true;
     getOperation()->walk([&](Operation *op) {
-      if (isa<ModuleOp>(op) || isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect()))
+      if (isa<ModuleOp, gpu::GPUModuleOp>(op) || isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect()))
+        return;
+      if (isa_and_nonnull<NVVM::NVVMDialect>(op->getDialect()) && op->getParentOfType<gpu::GPUModuleOp>())
         return;
       op->emitError("the machine level expects ops of the llvm dialect alone, but got ") << op->getName();
       isValid = false;

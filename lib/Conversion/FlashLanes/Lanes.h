@@ -1,7 +1,7 @@
 //===- Lanes.h - score and mask regions over query lanes ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_CONVERSION_FLASHTOCPU_LANES_H
-#define ATTN_CONVERSION_FLASHTOCPU_LANES_H
+#ifndef ATTN_CONVERSION_FLASHLANES_LANES_H
+#define ATTN_CONVERSION_FLASHLANES_LANES_H
 
 #include "attn/Dialect/Attn/Analysis/RegionRanges.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -62,4 +62,4 @@ private:
 
 } // namespace attn
 
-#endif // ATTN_CONVERSION_FLASHTOCPU_LANES_H
+#endif // ATTN_CONVERSION_FLASHLANES_LANES_H

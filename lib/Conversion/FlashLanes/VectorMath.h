@@ -4,8 +4,8 @@
 // The functions that the softmax itself needs. Valid for vectors of f32 and f64 of any length.
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTN_CONVERSION_FLASHTOCPU_VECTORMATH_H
-#define ATTN_CONVERSION_FLASHTOCPU_VECTORMATH_H
+#ifndef ATTN_CONVERSION_FLASHLANES_VECTORMATH_H
+#define ATTN_CONVERSION_FLASHLANES_VECTORMATH_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -34,4 +34,4 @@ mlir::Value vectorExp2(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
 
 } // namespace attn
 
-#endif // ATTN_CONVERSION_FLASHTOCPU_VECTORMATH_H
+#endif // ATTN_CONVERSION_FLASHLANES_VECTORMATH_H

@@ -1,7 +1,7 @@
-//===- Divisions.cpp - divisions in score and mask regions ------------------------===//
+//===- Regions.cpp - score and mask regions of flash ops --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Patterns.h"
+#include "Regions.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -47,4 +47,15 @@ void attn::guardDivisions(Operation *root) {
     if ((isSigned || isa<arith::RemUIOp>(op)) && !isHarmless(op->getOperand(1), isSigned))
       guard(op, isSigned);
   });
+}
+
+SmallVector<Operation *> attn::sliceOf(Region &region, ValueRange values) {
+  llvm::DenseSet<Value> needed(values.begin(), values.end());
+  SmallVector<Operation *> slice;
+  for (Operation &op : llvm::reverse(region.front().without_terminator()))
+    if (yieldsOneOf(op, needed)) {
+      insertOperands(op, needed);
+      slice.push_back(&op);
+    }
+  return SmallVector<Operation *>(llvm::reverse(slice));
 }

@@ -1,7 +1,7 @@
 //===- Loops.h - building loops and scalars ---------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_CONVERSION_FLASHTOCPU_LOOPS_H
-#define ATTN_CONVERSION_FLASHTOCPU_LOOPS_H
+#ifndef ATTN_CONVERSION_FLASHLANES_LOOPS_H
+#define ATTN_CONVERSION_FLASHLANES_LOOPS_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -52,4 +52,4 @@ void buildBlocks(mlir::ImplicitLocOpBuilder &b, mlir::Value low, mlir::Value hig
 
 } // namespace attn
 
-#endif // ATTN_CONVERSION_FLASHTOCPU_LOOPS_H
+#endif // ATTN_CONVERSION_FLASHLANES_LOOPS_H

@@ -1,0 +1,189 @@
+//===- DeviceCalls.cpp - launches and memory of a device, as calls of the runtime --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// runtime/include/attn/Device.h has the functions and structures that are meant here. A kernel takes the number of
+// items, then its captures, memrefs as the fields of their descriptors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Patterns.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace attn;
+
+static Value constant(ImplicitLocOpBuilder &b, Type type, int64_t value) {
+  return LLVM::ConstantOp::create(b, type, b.getIntegerAttr(type, value));
+}
+
+/// A slot of the stack frame, in the function's first block, so that a loop around does not grow the stack.
+static Value stackSlot(ImplicitLocOpBuilder &b, Operation *op, Type type, int64_t count = 1) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&op->getParentOfType<FunctionOpInterface>().getFunctionBody().front());
+  Value size = constant(b, b.getI64Type(), count);
+  return LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), type, size);
+}
+
+static Value fieldAddress(ImplicitLocOpBuilder &b, Type type, Value base, ArrayRef<LLVM::GEPArg> path) {
+  return LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), type, base, path);
+}
+
+/// Calls a function of the runtime that returns nothing. Failure after a diagnostic.
+static LogicalResult callRuntime(ImplicitLocOpBuilder &b, Operation *op, StringRef name, ValueRange arguments) {
+  FailureOr<LLVM::LLVMFuncOp> function =
+      LLVM::lookupOrCreateFn(b, op->getParentOfType<ModuleOp>(), name, SmallVector<Type>(arguments.getTypes()),
+                             LLVM::LLVMVoidType::get(b.getContext()));
+  if (failed(function))
+    return op->emitOpError("expects the name ") << name << " to be the runtime's, but the module has another";
+  LLVM::CallOp::create(b, *function, arguments);
+  return success();
+}
+
+namespace {
+
+/// The layouts of attn_rt_launch_info and attn_rt_parameter.
+struct LaunchTypes {
+  explicit LaunchTypes(MLIRContext *context) {
+    Type pointer = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64),
+         i32 = IntegerType::get(context, 32);
+    Type three = LLVM::LLVMArrayType::get(i64, 3);
+    info = LLVM::LLVMStructType::getLiteral(context, {pointer, three, three, i64, i64, pointer});
+    parameter = LLVM::LLVMStructType::getLiteral(context, {i32, i32, pointer});
+  }
+  LLVM::LLVMStructType info, parameter;
+};
+
+struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  static FailureOr<int64_t> attributeOf(flash::LaunchOp op, StringRef name) {
+    Operation *kernel = SymbolTable::lookupNearestSymbolFrom(op, op.getKernelAttr());
+    auto value = kernel ? kernel->getAttrOfType<IntegerAttr>(name) : IntegerAttr();
+    if (!value)
+      return op.emitOpError("expects a kernel with ") << name << ", which convert-flash-to-nvvm sets", failure();
+    return value.getInt();
+  }
+
+  static Value kernelName(ImplicitLocOpBuilder &b, flash::LaunchOp op) {
+    auto module = op->getParentOfType<ModuleOp>();
+    std::string text = op.getKernel().getLeafReference().str(), symbol = "attn_name_" + text;
+    if (auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol))
+      return LLVM::AddressOfOp::create(b, global);
+    return LLVM::createGlobalString(b.getLoc(), b, symbol, text + '\0', LLVM::Linkage::Internal);
+  }
+
+  /// What the kernel takes, one value a parameter.
+  SmallVector<Value> unpack(ImplicitLocOpBuilder &b, flash::LaunchOp op, OpAdaptor adaptor) const {
+    SmallVector<Value> values{adaptor.getItems()};
+    for (auto [capture, value] : llvm::zip(op.getCaptures(), adaptor.getCaptures())) {
+      if (auto memref = dyn_cast<MemRefType>(capture.getType()))
+        MemRefDescriptor::unpack(b, b.getLoc(), value, memref, values);
+      else
+        values.push_back(value);
+    }
+    return values;
+  }
+
+  /// An array of attn_rt_parameter for values that lie in slots of the stack.
+  Value buildParameters(ImplicitLocOpBuilder &b, Operation *op, const LaunchTypes &types, ValueRange values) const {
+    Value array = stackSlot(b, op, types.parameter, values.size());
+    DataLayout layout = DataLayout::closest(op);
+    for (auto [number, value] : llvm::enumerate(values)) {
+      Value slot = stackSlot(b, op, value.getType());
+      LLVM::StoreOp::create(b, value, slot);
+      auto field = [&](int32_t which) {
+        return fieldAddress(b, types.parameter, array, {static_cast<int32_t>(number), which});
+      };
+      LLVM::StoreOp::create(b, constant(b, b.getI32Type(), 0), field(0));
+      LLVM::StoreOp::create(b, constant(b, b.getI32Type(), layout.getTypeSize(value.getType())), field(1));
+      LLVM::StoreOp::create(b, slot, field(2));
+    }
+    return array;
+  }
+
+  LogicalResult matchAndRewrite(flash::LaunchOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    FailureOr<int64_t> threads = attributeOf(op, "attn.threads"), items = attributeOf(op, "attn.items"),
+                       bytes = attributeOf(op, "attn.shared_bytes");
+    if (failed(threads) || failed(items) || failed(bytes))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    LaunchTypes types(b.getContext());
+    SmallVector<Value> values = unpack(b, op, adaptor);
+    Value info = stackSlot(b, op, types.info);
+    auto store = [&](Value value, ArrayRef<LLVM::GEPArg> path) {
+      LLVM::StoreOp::create(b, value, fieldAddress(b, types.info, info, path));
+    };
+    Type i64 = b.getI64Type();
+    Value one = constant(b, i64, 1);
+    Value rounded = LLVM::AddOp::create(b, adaptor.getItems(), constant(b, i64, *items - 1));
+    store(kernelName(b, op), {0, 0});
+    store(LLVM::UDivOp::create(b, rounded, constant(b, i64, *items)), {0, 1, 0});
+    store(constant(b, i64, *threads), {0, 2, 0});
+    for (int32_t axis : {1, 2}) {
+      store(one, {0, 1, axis});
+      store(one, {0, 2, axis});
+    }
+    store(constant(b, i64, *bytes), {0, 3});
+    store(constant(b, i64, values.size()), {0, 4});
+    store(buildParameters(b, op, types, values), {0, 5});
+    if (failed(callRuntime(b, op, "attn_rt_launch", info)))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// An element that the host reads, or writes, goes through a slot of its stack.
+struct ReadDevice : ConvertOpToLLVMPattern<memref::LoadOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type element = getTypeConverter()->convertType(op.getType());
+    Value source =
+        getStridedElementPtr(rewriter, op.getLoc(), op.getMemRefType(), adaptor.getMemref(), adaptor.getIndices());
+    Value slot = stackSlot(b, op, element);
+    Value bytes = constant(b, b.getI64Type(), DataLayout::closest(op).getTypeSize(element));
+    if (failed(callRuntime(b, op, "attn_rt_device_read", {slot, source, bytes})))
+      return failure();
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, element, slot);
+    return success();
+  }
+};
+
+struct WriteDevice : ConvertOpToLLVMPattern<memref::StoreOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(memref::StoreOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type element = adaptor.getValue().getType();
+    Value target =
+        getStridedElementPtr(rewriter, op.getLoc(), op.getMemRefType(), adaptor.getMemref(), adaptor.getIndices());
+    Value slot = stackSlot(b, op, element);
+    LLVM::StoreOp::create(b, adaptor.getValue(), slot);
+    Value bytes = constant(b, b.getI64Type(), DataLayout::closest(op).getTypeSize(element));
+    if (failed(callRuntime(b, op, "attn_rt_device_write", {target, slot, bytes})))
+      return failure();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void attn::populateDeviceCallPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerLaunch, ReadDevice, WriteDevice>(converter, /*benefit=*/10);
+}

@@ -1,0 +1,279 @@
+//===- Copies.cpp - tiles from global into shared memory --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A kv loop becomes
+//
+//   copy the first tile of keys and values into stage 0; commit
+//   for each tile n {
+//     copy tile n + 1, if there is one, into stage (n + 1) mod 2; commit
+//     wait for all copies but those just begun; barrier                  // tile n is there, for every thread
+//     the ops of the loop, on stage n mod 2
+//     barrier                                                            // stage n mod 2 may be overwritten
+//   }
+//
+// as in FlashAttention-2 (arXiv:2307.08691, section 3). The query tile comes with the first of these groups.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../FlashLanes/Loops.h"
+#include "Lowering.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+/// Copies of a thread that are written out; more are a loop.
+static constexpr int64_t kUnrolledCopies = 8;
+
+//===----------------------------------------------------------------------===//
+// One tile
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds the copy of one tile.
+class TileCopy {
+public:
+  TileCopy(ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const SharedTile &tile, Value base, Value view,
+           Value batch, const TileRows &rows)
+      : b(builder), lowering(lowering), tile(tile), base(base), view(view), batch(batch), rows(rows),
+        metadata(memref::ExtractStridedMetadataOp::create(b, view)), strides(metadata.getStrides()) {}
+
+  void build();
+
+private:
+  bool mayBeChunked() const;
+  Value isAligned();
+  Value rowAddress(ImplicitLocOpBuilder &b, Value row) const;
+  void copyChunk(ImplicitLocOpBuilder &b, Value number) const;
+  void copyElement(ImplicitLocOpBuilder &b, Value number) const;
+  void forMine(ImplicitLocOpBuilder &b, int64_t count,
+               llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const;
+  Value bytes(ImplicitLocOpBuilder &b, Value elements) const {
+    return b.createOrFold<arith::MulIOp>(elements, constantIndex(b, tile.elementBytes));
+  }
+
+  ImplicitLocOpBuilder &b;
+  const NvvmLowering &lowering;
+  const SharedTile &tile;
+  Value base, view, batch;
+  TileRows rows;
+  memref::ExtractStridedMetadataOp metadata;
+  ValueRange strides;
+  /// Of the view's first element, in bytes.
+  Value start;
+};
+
+} // namespace
+
+/// The types tell that rows are whole chunks of neighbours.
+bool TileCopy::mayBeChunked() const {
+  auto type = cast<MemRefType>(view.getType());
+  return type.isLastDimUnitStride() && tile.columns % tile.perChunk() == 0;
+}
+
+/// True where the first element of every row is at a multiple of 16 bytes.
+Value TileCopy::isAligned() {
+  Value bits = start;
+  for (Value stride : strides.drop_back())
+    bits = b.createOrFold<arith::OrIOp>(bits, bytes(b, stride));
+  Value low = b.createOrFold<arith::AndIOp>(bits, constantIndex(b, 15));
+  return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, low, constantIndex(b, 0));
+}
+
+/// The address of a row, in bytes; of the last valid one for those behind it.
+Value TileCopy::rowAddress(ImplicitLocOpBuilder &b, Value row) const {
+  Value last = arith::SubIOp::create(b, rows.rows, constantIndex(b, 1));
+  Value valid = arith::MinSIOp::create(b, toIndex(b, row), last);
+  Value offset = arith::MulIOp::create(b, batch, strides[0]);
+  offset = plus(b, offset, arith::MulIOp::create(b, rows.head(b, valid), strides[1]));
+  offset = plus(b, offset, arith::MulIOp::create(b, rows.query(b, valid), strides[2]));
+  return plus(b, start, bytes(b, offset));
+}
+
+/// Chunk `number` of the tile, row by row. One that does not exist is zeros, and reads nothing.
+void TileCopy::copyChunk(ImplicitLocOpBuilder &b, Value number) const {
+  Value row = divide(b, number, tile.chunks()), chunk = modulo(b, number, tile.chunks());
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, toI32(b, rows.rows));
+  if (tile.columns != tile.paddedColumns) {
+    Value end = i32(b, tile.columns / tile.perChunk());
+    exists = arith::AndIOp::create(b, exists, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, chunk, end));
+  }
+  Value size = arith::SelectOp::create(b, exists, i32(b, 16), i32(b, 0));
+  Value inRow = arith::MulIOp::create(b, toIndex(b, chunk), constantIndex(b, 16));
+  Value address = plus(b, rowAddress(b, row), inRow);
+  Value source = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1),
+                                          Value(arith::IndexCastOp::create(b, b.getI64Type(), address)));
+  Value target = sharedPointer(b, chunkOffset(b, tile, base, row, chunk));
+  NVVM::CpAsyncOp::create(b, target, source, 16, NVVM::LoadCacheModifierKind::CG, size);
+}
+
+/// Element `number` of the tile, row by row.
+void TileCopy::copyElement(ImplicitLocOpBuilder &b, Value number) const {
+  Value row = divide(b, number, tile.paddedColumns), column = modulo(b, number, tile.paddedColumns);
+  Value index = toIndex(b, row), inRow = toIndex(b, column);
+  Value exists =
+      arith::AndIOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, rows.rows),
+                            arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column, i32(b, tile.columns)));
+  Type element = lowering.shape.element;
+  auto load = [&](OpBuilder &nested, Location loc) {
+    ImplicitLocOpBuilder b(loc, nested);
+    SmallVector<Value> place{batch, rows.head(b, index), rows.query(b, index), inRow};
+    scf::YieldOp::create(b, Value(memref::LoadOp::create(b, view, place)));
+  };
+  auto zero = [&](OpBuilder &nested, Location loc) {
+    scf::YieldOp::create(nested, loc, Value(arith::ConstantOp::create(nested, loc, nested.getZeroAttr(element))));
+  };
+  Value value = scf::IfOp::create(b, exists, load, zero).getResult(0);
+  Value offset = chunkOffset(b, tile, base, row, divide(b, column, tile.perChunk()));
+  offset = add(b, offset, times(b, modulo(b, column, tile.perChunk()), tile.elementBytes));
+  LLVM::StoreOp::create(b, value, sharedPointer(b, offset));
+}
+
+/// Calls `body` with the numbers in [0, count) that this thread has to do.
+void TileCopy::forMine(ImplicitLocOpBuilder &b, int64_t count,
+                       llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const {
+  const int64_t threads = lowering.shape.threads;
+  if (count % threads == 0 && count / threads <= kUnrolledCopies) {
+    for (int64_t k = 0; k < count; k += threads)
+      body(b, add(b, lowering.place.thread, k));
+    return;
+  }
+  buildLoop(b, toIndex(b, lowering.place.thread), constantIndex(b, count), threads,
+            [&](ImplicitLocOpBuilder &b, Value number) { body(b, toI32(b, number)); });
+}
+
+void TileCopy::build() {
+  Value pointer = memref::ExtractAlignedPointerAsIndexOp::create(b, metadata.getBaseBuffer());
+  start = plus(b, pointer, bytes(b, metadata.getOffset()));
+  auto byElement = [&](ImplicitLocOpBuilder &b) {
+    forMine(b, tile.rows * tile.paddedColumns, [&](ImplicitLocOpBuilder &b, Value n) { copyElement(b, n); });
+  };
+  if (!mayBeChunked())
+    return byElement(b);
+  auto branch = scf::IfOp::create(b, isAligned(), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  forMine(b, tile.rows * tile.chunks(), [&](ImplicitLocOpBuilder &b, Value n) { copyChunk(b, n); });
+  b.setInsertionPointToStart(branch.elseBlock());
+  byElement(b);
+}
+
+void attn::buildCopy(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const SharedTile &tile, Value base,
+                     Value view, Value batch, const TileRows &rows) {
+  TileCopy(b, lowering, tile, base, view, batch, rows).build();
+}
+
+//===----------------------------------------------------------------------===//
+// A loop over tiles
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The loop over kv tiles around a scores op, and what reads its keys and values.
+struct KvLoop {
+  scf::ForOp loop;
+  ScoresOp scores;
+  /// Null in the loop that writes weights.
+  AccumulateOp accumulate;
+};
+
+} // namespace
+
+static FailureOr<SmallVector<KvLoop>> collectKvLoops(func::FuncOp kernel) {
+  SmallVector<KvLoop> loops;
+  auto walked = kernel.walk([&](ScoresOp scores) {
+    auto loop = dyn_cast<scf::ForOp>(scores->getParentOp());
+    if (!loop) {
+      scores.emitOpError("expects to be in a loop over kv tiles on a GPU target");
+      return WalkResult::interrupt();
+    }
+    auto inBody = loop.getBody()->getOps<AccumulateOp>();
+    loops.push_back({loop, scores, inBody.empty() ? AccumulateOp() : *inBody.begin()});
+    return WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  return loops;
+}
+
+/// The keys of the tile that starts at `j0`: what the loop's body computes for its own, at the insertion point.
+static Value keysAt(ImplicitLocOpBuilder &b, KvLoop kv, Value j0) {
+  IRMapping map;
+  map.map(kv.loop.getInductionVar(), j0);
+  llvm::DenseSet<Value> needed{kv.scores.getKeys()};
+  SmallVector<Operation *> slice;
+  for (Operation &op : llvm::reverse(llvm::make_range(kv.loop.getBody()->begin(), kv.scores->getIterator())))
+    if (llvm::any_of(op.getResults(), [&](Value result) { return needed.contains(result); })) {
+      needed.insert(op.operand_begin(), op.operand_end());
+      slice.push_back(&op);
+    }
+  for (Operation *op : llvm::reverse(slice))
+    b.clone(*op, map);
+  return map.lookupOrDefault(kv.scores.getKeys());
+}
+
+/// Begins the copies of the tile at `j0` into a stage (an i32 number).
+static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvLoop kv, Value j0,
+                        Value number) {
+  const KernelShape &shape = lowering.shape;
+  ScoresOp scores = kv.scores;
+  TileRows rows{scores.getHk(), j0, keysAt(b, kv, j0), 1};
+  Value base = add(b, times(b, number, shape.key.bytes()), shape.keyOffset);
+  buildCopy(b, lowering, shape.key, base, scores.getKey(), scores.getB(), rows);
+  if (!kv.accumulate)
+    return;
+  base = add(b, times(b, number, shape.value.bytes()), shape.valueOffset);
+  buildCopy(b, lowering, shape.value, base, kv.accumulate.getValue(), scores.getB(), rows);
+}
+
+static void beginCopiesIf(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvLoop kv, Value j0,
+                          Value number) {
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, j0, kv.loop.getUpperBound());
+  auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    beginCopies(b, lowering, kv, j0, number);
+  }
+  // A group for each tile, so that waiting counts tiles.
+  NVVM::CpAsyncCommitGroupOp::create(b);
+}
+
+/// The stage of the loop's tile, i32: its number modulo the stages.
+static Value stageOf(ImplicitLocOpBuilder &b, scf::ForOp loop) {
+  Value done = arith::SubIOp::create(b, loop.getInductionVar(), loop.getLowerBound());
+  Value number = arith::DivUIOp::create(b, done, loop.getStep());
+  return modulo(b, toI32(b, number), KernelShape::kStages);
+}
+
+static void stageLoop(KvLoop kv, NvvmLowering &lowering) {
+  scf::ForOp loop = kv.loop;
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  beginCopiesIf(b, lowering, kv, loop.getLowerBound(), i32(b, 0));
+  b.setInsertionPointToStart(loop.getBody());
+  Value number = stageOf(b, loop);
+  Value next = modulo(b, add(b, number, 1), KernelShape::kStages);
+  beginCopiesIf(b, lowering, kv, plus(b, loop.getInductionVar(), loop.getStep()), next);
+  NVVM::CpAsyncWaitGroupOp::create(b, KernelShape::kStages - 1);
+  blockBarrier(b);
+  const KernelShape &shape = lowering.shape;
+  lowering.stage[kv.scores] = add(b, times(b, number, shape.key.bytes()), shape.keyOffset);
+  if (kv.accumulate)
+    lowering.stage[kv.accumulate] = add(b, times(b, number, shape.value.bytes()), shape.valueOffset);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  blockBarrier(b);
+}
+
+LogicalResult attn::placeCopies(func::FuncOp kernel, NvvmLowering &lowering) {
+  FailureOr<SmallVector<KvLoop>> loops = collectKvLoops(kernel);
+  if (failed(loops))
+    return failure();
+  for (KvLoop kv : *loops)
+    stageLoop(kv, lowering);
+  return success();
+}

@@ -1,0 +1,179 @@
+//===- FlashToNvvm.cpp - flash tiles to fragments of tensor core products --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// For each kernel: its shape (KernelShape.h) says how threads share an item; copies into shared memory are placed
+// around the kv loops (Copies.cpp); then a dialect conversion turns tiles into values of a thread, one tile into many
+// (the table in ConversionPasses.td). Nothing is decided in the patterns.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../FlashLanes/Loops.h"
+#include "../FlashLanes/Regions.h"
+#include "Lowering.h"
+#include "attn/Conversion/Passes.h"
+#include "attn/Target/TargetDescription.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+#define DEBUG_TYPE "convert-flash-to-nvvm"
+
+namespace attn {
+#define GEN_PASS_DEF_CONVERTFLASHTONVVMPASS
+#include "Conversion/ConversionPasses.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+/// The first argument, the number of items from here on, gives way to the item of this block or thread. Threads without
+/// an item do nothing.
+static void placeItem(func::FuncOp kernel, const NvvmLowering &lowering, ImplicitLocOpBuilder &b) {
+  Block &entry = kernel.getBody().front();
+  BlockArgument count = entry.getArgument(0);
+  Value block = toIndex(b, NVVM::BlockIdXOp::create(b, b.getI32Type()));
+  if (lowering.shape.kind != KernelKind::Items) {
+    count.replaceAllUsesWith(block);
+    return;
+  }
+  Value first = arith::MulIOp::create(b, block, constantIndex(b, lowering.shape.threads));
+  Value item = plus(b, first, toIndex(b, lowering.place.thread));
+  count.replaceAllUsesWith(item);
+  auto branch = scf::IfOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, item, count),
+                                  /*withElseRegion=*/false);
+  Block *body = branch.thenBlock();
+  body->getOperations().splice(body->begin(), entry.getOperations(), std::next(branch->getIterator()),
+                               entry.getTerminator()->getIterator());
+}
+
+/// Threads that share an item all compute what it stores; one of them stores it.
+static void storeOnce(func::FuncOp kernel, const NvvmLowering &lowering) {
+  if (lowering.shape.kind == KernelKind::Items)
+    return;
+  SmallVector<memref::StoreOp> stores;
+  kernel.walk([&](memref::StoreOp store) { stores.push_back(store); });
+  for (memref::StoreOp store : stores) {
+    ImplicitLocOpBuilder b(store.getLoc(), store);
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.thread, i32(b, 0));
+    auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+    store->moveBefore(branch.thenBlock()->getTerminator());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The scale
+//===----------------------------------------------------------------------===//
+
+/// The scale of a kernel whose scores nobody looks at before the softmax, if it is a constant of magnitude 2^-40 to ln 2:
+/// then scores may stay without it, and an exponent with it is no larger than the score.
+static std::optional<double> foldableScale(func::FuncOp kernel) {
+  SmallVector<LoadQueryOp> loads;
+  auto walked = kernel.walk([&](Operation *op) {
+    auto scores = dyn_cast<ScoresOp>(op);
+    auto init = dyn_cast<InitOp>(op);
+    if (auto load = dyn_cast<LoadQueryOp>(op))
+      loads.push_back(load);
+    bool isSeen = (scores && !scores.getScoreRegion().empty()) || (init && init.getSink()) ||
+                  isa<StorePartialOp, LoadPartialOp>(op);
+    return isSeen ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  FloatAttr scale;
+  if (walked.wasInterrupted() || loads.size() != 1 || !loads[0].getScale() ||
+      !matchPattern(loads[0].getScale(), m_Constant(&scale)))
+    return std::nullopt;
+  double value = scale.getValueAsDouble();
+  return value >= 0x1p-40 && value <= 0.69 ? std::optional(value) : std::nullopt;
+}
+
+static void placeScale(func::FuncOp kernel, NvvmLowering &lowering) {
+  if (std::optional<double> scale = foldableScale(kernel)) {
+    lowering.unit = *scale;
+    return;
+  }
+  kernel.walk([&](LoadQueryOp load) {
+    for (Operation *user : load->getUsers())
+      if (isa<ScoresOp>(user) && load.getScale())
+        lowering.scoreScale[user] = load.getScale();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// What the launch has to know.
+static void describeKernel(func::FuncOp kernel, const KernelShape &shape) {
+  Builder b(kernel.getContext());
+  kernel->setAttr("attn.threads", b.getI64IntegerAttr(shape.threads));
+  kernel->setAttr("attn.items", b.getI64IntegerAttr(shape.kind == KernelKind::Items ? shape.threads : 1));
+  kernel->setAttr("attn.shared_bytes", b.getI64IntegerAttr(shape.sharedBytes));
+}
+
+static LogicalResult convertTiles(func::FuncOp kernel, const NvvmLowering &lowering) {
+  MLIRContext *context = kernel.getContext();
+  FragmentTypeConverter converter(lowering.shape);
+  ConversionTarget legal(*context);
+  legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  legal.addIllegalDialect<FlashDialect>();
+  RewritePatternSet patterns(context);
+  populateFragmentPatterns(converter, lowering, patterns);
+  populateClassifyFragmentPatterns(converter, lowering, patterns);
+  scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
+  return applyPartialConversion(kernel, legal, std::move(patterns));
+}
+
+/// Counting is for the CPU's tests.
+static void eraseCounters(func::FuncOp kernel) {
+  kernel.walk([](CountKvTilesOp op) { op.erase(); });
+}
+
+static LogicalResult convertKernel(func::FuncOp kernel) {
+  FailureOr<KernelShape> shape = shapeOfKernel(kernel);
+  if (failed(shape))
+    return failure();
+  NvvmLowering lowering;
+  lowering.shape = *shape;
+  auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), &kernel.getBody().front());
+  lowering.place = buildPlace(b, shape->threads);
+  placeItem(kernel, lowering, b);
+  storeOnce(kernel, lowering);
+  eraseCounters(kernel);
+  guardDivisions(kernel);
+  placeScale(kernel, lowering);
+  if (failed(placeCopies(kernel, lowering)))
+    return failure();
+  describeKernel(kernel, lowering.shape);
+  return convertTiles(kernel, lowering);
+}
+
+namespace {
+
+struct ConvertFlashToNvvmPass : attn::impl::ConvertFlashToNvvmPassBase<ConvertFlashToNvvmPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    llvm::Expected<TargetDescription> description = describeTarget(target);
+    if (!description) {
+      getOperation().emitError() << llvm::toString(description.takeError());
+      return signalPassFailure();
+    }
+    if (!description->gpu) {
+      getOperation().emitError("expects a GPU such as sm_80 as target, but got ") << target;
+      return signalPassFailure();
+    }
+    declareSharedMemory(getOperation());
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (failed(convertKernel(kernel)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

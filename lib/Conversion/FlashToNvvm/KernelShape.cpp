@@ -1,0 +1,103 @@
+//===- KernelShape.cpp - threads and shared memory of a kernel --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "KernelShape.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "attn/Target/TileModel.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+/// Columns of the largest fragment: 16 values of a head, or 16 columns of values.
+static constexpr int64_t kFragment = 16;
+
+SharedTile attn::layoutOf(int64_t rows, int64_t columns, int64_t elementBytes) {
+  SharedTile tile;
+  tile.rows = rows;
+  tile.columns = columns;
+  tile.paddedColumns = llvm::alignTo(std::max<int64_t>(columns, 1), kFragment);
+  tile.elementBytes = elementBytes;
+  const int64_t chunks = tile.chunks();
+  tile.isSwizzled = chunks % 8 == 0;
+  tile.pitch = 16 * (tile.isSwizzled ? chunks : chunks | 1);
+  return tile;
+}
+
+/// A tile type that must be the same everywhere in a kernel.
+static LogicalResult agree(Operation *op, StringRef what, int64_t got, int64_t &known) {
+  if (known == 0)
+    known = got;
+  if (got == known)
+    return success();
+  return op->emitOpError("expects one number of ") << what << " in a kernel, but got " << got << " beside " << known;
+}
+
+namespace {
+
+/// What the ops of a kernel say of its tiles.
+struct TileSurvey {
+  int64_t rows = 0, keys = 0, headDim = -1, valueDim = -1;
+  Type element;
+  bool hasClasses = false;
+
+  LogicalResult add(Operation *op) {
+    if (auto load = dyn_cast<LoadQueryOp>(op)) {
+      element = load.getType().getElement();
+      headDim = load.getType().getHeadDim();
+    }
+    hasClasses |= isa<ClassifyTileOp>(op);
+    for (Type type : op->getResultTypes()) {
+      if (auto rowsType = dyn_cast<RowsType>(type))
+        if (failed(agree(op, "rows", rowsType.getRows(), rows)))
+          return failure();
+      if (auto scores = dyn_cast<ScoresType>(type))
+        if (failed(agree(op, "keys", scores.getKeys(), keys)))
+          return failure();
+      if (auto acc = dyn_cast<AccType>(type))
+        valueDim = acc.getValueDim();
+    }
+    return success();
+  }
+};
+
+} // namespace
+
+/// Places query, keys and values behind one another.
+static void placeTiles(const TileSurvey &tiles, KernelShape &shape) {
+  const int64_t bytes = shape.element.getIntOrFloatBitWidth() / 8;
+  shape.query = layoutOf(tiles.rows, tiles.headDim, bytes);
+  shape.key = layoutOf(tiles.keys, tiles.headDim, bytes);
+  shape.value = layoutOf(tiles.keys, tiles.valueDim, bytes);
+  shape.keyOffset = shape.query.bytes();
+  shape.valueOffset = shape.keyOffset + KernelShape::kStages * shape.key.bytes();
+  shape.sharedBytes = shape.valueOffset + KernelShape::kStages * shape.value.bytes();
+}
+
+FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel) {
+  TileSurvey tiles;
+  auto walked = kernel.walk([&](Operation *op) { return WalkResult(tiles.add(op)); });
+  if (walked.wasInterrupted())
+    return failure();
+  KernelShape shape;
+  if (tiles.rows == 0) {
+    shape.kind = tiles.hasClasses ? KernelKind::Classify : KernelKind::Items;
+    shape.threads = tiles.hasClasses ? 32 : 128;
+    return shape;
+  }
+  if (ShapedType::isDynamic(tiles.headDim) && tiles.keys)
+    return kernel.emitOpError("expects a head size that the types tell"), failure();
+  if (ShapedType::isDynamic(tiles.valueDim))
+    return kernel.emitOpError("expects a value size that the types tell"), failure();
+  shape.kind = KernelKind::Tiles;
+  shape.rows = tiles.rows;
+  shape.kvTile = tiles.keys;
+  // Merging reads no elements; its tiles are those of f32.
+  shape.element = tiles.element ? tiles.element : Float32Type::get(kernel.getContext());
+  shape.warpRows = gpuWarpRows(shape.element.getIntOrFloatBitWidth(), tiles.headDim, tiles.valueDim, shape.rows);
+  shape.threads = 32 * (shape.rows / shape.warpRows);
+  shape.valueColumns = layoutOf(1, tiles.valueDim, 2).paddedColumns;
+  if (tiles.keys)
+    placeTiles(tiles, shape);
+  return shape;
+}

@@ -1,0 +1,71 @@
+//===- KernelShape.h - threads and shared memory of a kernel -------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Everything about a kernel that follows from the types of its tiles. Pure.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_CONVERSION_FLASHTONVVM_KERNELSHAPE_H
+#define ATTN_CONVERSION_FLASHTONVVM_KERNELSHAPE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace attn {
+
+/// What the threads of a kernel share.
+enum class KernelKind {
+  /// Nothing: one item a thread.
+  Items,
+  /// One item a warp, which looks at the mask of a tile together.
+  Classify,
+  /// One item a block, each warp some rows of its tile.
+  Tiles
+};
+
+/// Rows of elements in shared memory, each of whole 16-byte chunks, in an order in which eight neighbouring rows of one
+/// chunk lie in different banks: chunk c of row r is at r * pitch + (c xor (r mod 8)) * 16 where a row is a multiple of
+/// eight chunks, else at r * pitch + c * 16 with an odd number of chunks in a pitch.
+struct SharedTile {
+  int64_t rows = 0;
+  /// Elements of a row: those that exist, and with the zeros up to a whole fragment.
+  int64_t columns = 0, paddedColumns = 0;
+  int64_t elementBytes = 2;
+  /// Bytes from row to row.
+  int64_t pitch = 0;
+  bool isSwizzled = false;
+
+  int64_t bytes() const { return rows * pitch; }
+  /// Elements of a chunk, chunks of a row.
+  int64_t perChunk() const { return 16 / elementBytes; }
+  int64_t chunks() const { return paddedColumns / perChunk(); }
+};
+
+/// The layout for rows of `columns` elements.
+SharedTile layoutOf(int64_t rows, int64_t columns, int64_t elementBytes);
+
+struct KernelShape {
+  KernelKind kind = KernelKind::Items;
+  /// Of a block.
+  int64_t threads = 128;
+
+  /// Of a kernel with tiles: rows of a tile and of a warp, keys of a tile (0: the kernel has no products).
+  int64_t rows = 0, warpRows = 0, kvTile = 0;
+  /// Elements of query, key and value.
+  mlir::Type element;
+  /// Columns of accumulators, with those up to a whole fragment.
+  int64_t valueColumns = 0;
+  SharedTile query, key, value;
+  /// Where they start in the block's shared memory, in bytes; keys and values have kStages each, one after the other.
+  int64_t keyOffset = 0, valueOffset = 0, sharedBytes = 0;
+
+  static constexpr int64_t kStages = 2;
+
+  /// 16-row fragments of a warp.
+  int64_t rowFragments() const { return warpRows / 16; }
+};
+
+/// The shape of a kernel; failure after a diagnostic where its tiles disagree.
+mlir::FailureOr<KernelShape> shapeOfKernel(mlir::func::FuncOp kernel);
+
+} // namespace attn
+
+#endif // ATTN_CONVERSION_FLASHTONVVM_KERNELSHAPE_H

@@ -1,0 +1,79 @@
+//===- Lowering.h - pieces of convert-flash-to-nvvm ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef ATTN_CONVERSION_FLASHTONVVM_LOWERING_H
+#define ATTN_CONVERSION_FLASHTONVVM_LOWERING_H
+
+#include "../FlashLanes/Lanes.h"
+#include "Warp.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace attn {
+
+/// What the patterns of a kernel share.
+struct NvvmLowering {
+  KernelShape shape;
+  ThreadPlace place;
+  /// A score in natural units is `unit` times what the registers hold: a positive constant scale need not be multiplied
+  /// in, since the largest stays the largest and the exponential has a factor anyway.
+  double unit = 1;
+  /// What scores are multiplied by as soon as they are computed, from their scores op. Null for 1.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> scoreScale;
+  /// Where in shared memory the keys of a scores op, the values of an accumulate op, are (i32, in bytes).
+  llvm::DenseMap<mlir::Operation *, mlir::Value> stage;
+
+  /// The factor of an exponent in base 2.
+  double exponentFactor() const;
+  /// Factor and difference may be one multiply-add: nothing that is finite becomes infinite.
+  bool isFused() const { return exponentFactor() <= 1; }
+
+  /// The first row of the fragment `m` of the warp that this thread holds a part of, i32: warp * warpRows + 16 m + g.
+  mlir::Value fragmentRow(mlir::ImplicitLocOpBuilder &builder, int64_t m) const;
+};
+
+/// One f32 value of each row that a thread has a part of: 2 m for row g of fragment m, 2 m + 1 for row g + 8.
+inline int64_t rowSlot(int64_t m, int64_t element) { return 2 * m + element / 2; }
+
+/// The fragments of a scores op: its products, scaled.
+mlir::SmallVector<mlir::Value> buildScoreProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
+                                                  mlir::Operation *op);
+
+/// The operands of a scores op, as values of the code that is being built.
+struct ScorePlace {
+  mlir::Value batch, j0, keys;
+  TileRows rows;
+};
+
+/// The op's regions over its fragments, and -inf where there is no key. Failure after a diagnostic.
+mlir::LogicalResult applyRegions(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, flash::ScoresOp op,
+                                 const ScorePlace &place, llvm::MutableArrayRef<mlir::Value> scores);
+
+/// acc += weights * the tile of values at `stage`. Both in fragments.
+void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Value stage,
+                        mlir::ValueRange weights, llvm::MutableArrayRef<mlir::Value> acc);
+
+/// Copies `rows` rows of a view into a tile of shared memory, zeros behind them and behind the columns. Where memory
+/// allows it by cp.async, of which the caller commits and waits; the block's threads do it together. `rows` is at least
+/// 1.
+void buildCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const SharedTile &tile,
+               mlir::Value base, mlir::Value view, mlir::Value batch, const TileRows &rows);
+
+/// Brings the keys and values of each kv loop into shared memory, one tile ahead, and notes where the scores and
+/// accumulate ops find them. The ops are left alone. Failure after a diagnostic.
+mlir::LogicalResult placeCopies(mlir::func::FuncOp kernel, NvvmLowering &lowering);
+
+/// query -> nothing, scores, acc and rows as ConversionPasses.td has them.
+class FragmentTypeConverter : public mlir::TypeConverter {
+public:
+  explicit FragmentTypeConverter(const KernelShape &shape);
+};
+
+/// Patterns for the ops on tiles, and for classify_tile.
+void populateFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
+                              mlir::RewritePatternSet &patterns);
+void populateClassifyFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
+                                      mlir::RewritePatternSet &patterns);
+
+} // namespace attn
+
+#endif // ATTN_CONVERSION_FLASHTONVVM_LOWERING_H

@@ -1,0 +1,206 @@
+//===- Products.cpp - the two matrix products on tensor cores ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each warp multiplies its rows. 16-bit elements: ldmatrix gives the right operand of two products at a time; a pair of
+// neighbouring score fragments, rounded, is the left operand of the second product as it lies in registers.
+//
+// f32: a value is split into a tf32 part and the rest, which is rounded to tf32; three of the four products of the parts
+// are summed, the small ones first. The product of the rests is left out: 2^-20 of the whole at most. The order of the
+// contracted index is free as long as both operands agree: position t of eight is element 2t, position t + 4 is
+// 2t + 1, so that scores in registers are a left operand, too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// A fragment of eight columns has four values in each thread.
+static MutableArrayRef<Value> fragment(MutableArrayRef<Value> values, int64_t number) {
+  return values.slice(4 * number, 4);
+}
+
+static SmallVector<Value> zeros(ImplicitLocOpBuilder &b, int64_t count) {
+  return SmallVector<Value>(count, arith::ConstantOp::create(b, b.getF32FloatAttr(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// 16-bit elements
+//===----------------------------------------------------------------------===//
+
+/// The rows of this lane's ldmatrix address where matrices 0 and 1 are below one another, and the chunk beside that
+/// matrices 2 and 3 are in.
+static Value rowOfColumnMajor(ImplicitLocOpBuilder &b, const ThreadPlace &place) { return modulo(b, place.lane, 16); }
+static Value chunkOfColumnMajor(ImplicitLocOpBuilder &b, const ThreadPlace &place) {
+  return divide(b, place.lane, 16);
+}
+
+/// Where matrices 0 and 1 are beside one another, and 2 and 3 below them.
+static Value rowOfRowMajor(ImplicitLocOpBuilder &b, const ThreadPlace &place) {
+  return add(b, modulo(b, place.lane, 8), times(b, divide(b, place.lane, 16), 8));
+}
+static Value chunkOfRowMajor(ImplicitLocOpBuilder &b, const ThreadPlace &place) {
+  return modulo(b, divide(b, place.lane, 8), 2);
+}
+
+static SmallVector<Value> halfScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value keys) {
+  const KernelShape &shape = lowering.shape;
+  const ThreadPlace &place = lowering.place;
+  const int64_t fragments = shape.kvTile / 8;
+  SmallVector<Value> scores = zeros(b, shape.rowFragments() * fragments * 4);
+  Value warpRow = add(b, times(b, place.warp, shape.warpRows), rowOfColumnMajor(b, place));
+  for (int64_t depth = 0; depth < shape.key.paddedColumns; depth += 16) {
+    SmallVector<SmallVector<Value>> query;
+    for (int64_t m = 0; m < shape.rowFragments(); ++m) {
+      Value chunk = add(b, chunkOfColumnMajor(b, place), depth / 8);
+      query.push_back(loadMatrices(b, chunkOffset(b, shape.query, i32(b, 0), add(b, warpRow, 16 * m), chunk), false));
+    }
+    for (int64_t n = 0; n < fragments; n += 2) {
+      Value row = add(b, rowOfRowMajor(b, place), 8 * n), chunk = add(b, chunkOfRowMajor(b, place), depth / 8);
+      SmallVector<Value> key = loadMatrices(b, chunkOffset(b, shape.key, keys, row, chunk), false);
+      for (int64_t m = 0; m < shape.rowFragments(); ++m)
+        for (int64_t k : {0, 1})
+          multiply(b, shape.element, query[m], ArrayRef(key).slice(2 * k, 2),
+                   fragment(scores, m * fragments + n + k));
+    }
+  }
+  return scores;
+}
+
+static void halfValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value values, ValueRange weights,
+                       MutableArrayRef<Value> acc) {
+  const KernelShape &shape = lowering.shape;
+  const ThreadPlace &place = lowering.place;
+  const int64_t fragments = shape.kvTile / 8, columns = shape.valueColumns / 8;
+  for (int64_t key = 0; key < shape.kvTile; key += 16) {
+    SmallVector<SmallVector<Value>> left(shape.rowFragments());
+    for (int64_t m = 0; m < shape.rowFragments(); ++m)
+      for (int64_t k = 0; k < 8; k += 2) {
+        int64_t first = 4 * (m * fragments + key / 8) + k;
+        left[m].push_back(pack(b, shape.element, weights[first], weights[first + 1]));
+      }
+    for (int64_t n = 0; n < columns; n += 2) {
+      Value row = add(b, rowOfColumnMajor(b, place), key), chunk = add(b, chunkOfColumnMajor(b, place), n);
+      SmallVector<Value> right = loadMatrices(b, chunkOffset(b, shape.value, values, row, chunk), true);
+      for (int64_t m = 0; m < shape.rowFragments(); ++m)
+        for (int64_t k : {0, 1})
+          multiply(b, shape.element, left[m], ArrayRef(right).slice(2 * k, 2), fragment(acc, m * columns + n + k));
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// f32
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The tf32 parts of values, as registers.
+struct Parts {
+  SmallVector<Value> large, small;
+};
+
+} // namespace
+
+static Parts split(ImplicitLocOpBuilder &b, ValueRange values) {
+  Parts parts;
+  for (Value value : values) {
+    Value bits = arith::BitcastOp::create(b, b.getI32Type(), value);
+    Value large = arith::AndIOp::create(b, bits, i32(b, ~0x1fff));
+    Value asFloat = arith::BitcastOp::create(b, b.getF32Type(), large);
+    // The rest of infinity is none.
+    Value isWhole = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, asFloat);
+    Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+    Value rest = arith::SelectOp::create(b, isWhole, zero, arith::SubFOp::create(b, value, asFloat));
+    parts.large.push_back(large);
+    parts.small.push_back(NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), rest, NVVM::FPRoundingMode::RNA));
+  }
+  return parts;
+}
+
+static void multiplyParts(ImplicitLocOpBuilder &b, Type element, const Parts &left, const Parts &right,
+                          MutableArrayRef<Value> fragment) {
+  multiply(b, element, left.small, right.large, fragment);
+  multiply(b, element, left.large, right.small, fragment);
+  multiply(b, element, left.large, right.large, fragment);
+}
+
+/// The element at a row and column of a tile.
+static Value loadElement(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, Value row, Value column) {
+  Value offset = chunkOffset(b, tile, base, row, divide(b, column, tile.perChunk()));
+  offset = add(b, offset, times(b, modulo(b, column, tile.perChunk()), tile.elementBytes));
+  return LLVM::LoadOp::create(b, b.getF32Type(), sharedPointer(b, offset));
+}
+
+static SmallVector<Value> fullScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value keys) {
+  const KernelShape &shape = lowering.shape;
+  const ThreadPlace &place = lowering.place;
+  const int64_t fragments = shape.kvTile / 8;
+  SmallVector<Value> scores = zeros(b, shape.rowFragments() * fragments * 4);
+  for (int64_t depth = 0; depth < shape.key.paddedColumns; depth += 8) {
+    Value even = add(b, times(b, place.t, 2), depth), odd = add(b, even, 1);
+    SmallVector<Parts> query;
+    for (int64_t m = 0; m < shape.rowFragments(); ++m) {
+      SmallVector<Value> values;
+      for (Value column : {even, odd})
+        for (int64_t below : {0, 8}) {
+          Value row = add(b, lowering.fragmentRow(b, m), below);
+          values.push_back(loadElement(b, shape.query, i32(b, 0), row, column));
+        }
+      query.push_back(split(b, values));
+    }
+    for (int64_t n = 0; n < fragments; ++n) {
+      Value row = add(b, place.g, 8 * n);
+      Parts key = split(b, {loadElement(b, shape.key, keys, row, even), loadElement(b, shape.key, keys, row, odd)});
+      for (int64_t m = 0; m < shape.rowFragments(); ++m)
+        multiplyParts(b, shape.element, query[m], key, fragment(scores, m * fragments + n));
+    }
+  }
+  return scores;
+}
+
+static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value values, ValueRange weights,
+                       MutableArrayRef<Value> acc) {
+  const KernelShape &shape = lowering.shape;
+  const ThreadPlace &place = lowering.place;
+  const int64_t fragments = shape.kvTile / 8, columns = shape.valueColumns / 8;
+  for (int64_t key = 0; key < shape.kvTile; key += 8) {
+    SmallVector<Parts> left;
+    for (int64_t m = 0; m < shape.rowFragments(); ++m) {
+      ValueRange four = weights.slice(4 * (m * fragments + key / 8), 4);
+      left.push_back(split(b, {four[0], four[2], four[1], four[3]}));
+    }
+    Value even = add(b, times(b, place.t, 2), key), odd = add(b, even, 1);
+    for (int64_t n = 0; n < columns; ++n) {
+      Value column = add(b, place.g, 8 * n);
+      Parts right = split(b, {loadElement(b, shape.value, values, even, column),
+                              loadElement(b, shape.value, values, odd, column)});
+      for (int64_t m = 0; m < shape.rowFragments(); ++m)
+        multiplyParts(b, shape.element, left[m], right, fragment(acc, m * columns + n));
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> attn::buildScoreProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
+  Value keys = lowering.stage.lookup(op);
+  SmallVector<Value> scores =
+      lowering.shape.element.isF32() ? fullScores(b, lowering, keys) : halfScores(b, lowering, keys);
+  if (Value scale = lowering.scoreScale.lookup(op))
+    for (Value &score : scores)
+      score = arith::MulFOp::create(b, score, scale);
+  return scores;
+}
+
+void attn::buildValueProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value stage, ValueRange weights,
+                              MutableArrayRef<Value> acc) {
+  if (lowering.shape.element.isF32())
+    return fullValues(b, lowering, stage, weights, acc);
+  halfValues(b, lowering, stage, weights, acc);
+}

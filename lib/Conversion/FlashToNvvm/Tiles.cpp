@@ -1,0 +1,410 @@
+//===- Tiles.cpp - loading, updating and storing tiles in registers ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "../FlashLanes/Loops.h"
+#include "Lowering.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+static constexpr double kLog2E = 1.4426950408889634074;
+static constexpr double kLn2 = 0.69314718055994530942;
+
+static Value number(ImplicitLocOpBuilder &b, double value) {
+  return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+}
+static Value minusInfinity(ImplicitLocOpBuilder &b) { return number(b, -std::numeric_limits<double>::infinity()); }
+
+static Value isEqual(ImplicitLocOpBuilder &b, Value x, Value y) {
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, x, y);
+}
+
+/// The maximum to subtract: 0 for rows without a key so far, where -inf - (-inf) would be NaN.
+static Value finiteMax(ImplicitLocOpBuilder &b, Value max) {
+  return arith::SelectOp::create(b, isEqual(b, max, minusInfinity(b)), number(b, 0), max);
+}
+
+/// numerator / sum, 0 where sum is 0.
+static Value normalise(ImplicitLocOpBuilder &b, Value numerator, Value sum) {
+  return arith::SelectOp::create(b, isEqual(b, sum, number(b, 0)), number(b, 0),
+                                 arith::DivFOp::create(b, numerator, sum));
+}
+
+double NvvmLowering::exponentFactor() const { return unit * kLog2E; }
+
+Value NvvmLowering::fragmentRow(ImplicitLocOpBuilder &b, int64_t m) const {
+  return add(b, add(b, times(b, place.warp, shape.warpRows), place.g), 16 * m);
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+FragmentTypeConverter::FragmentTypeConverter(const KernelShape &shape) {
+  auto values = [](MLIRContext *context, int64_t count, SmallVectorImpl<Type> &types) {
+    types.append(count, Float32Type::get(context));
+    return success();
+  };
+  const int64_t m = shape.rowFragments();
+  addConversion([](Type type) { return type; });
+  addConversion([](QueryType, SmallVectorImpl<Type> &) { return success(); });
+  addConversion([=](ScoresType type, SmallVectorImpl<Type> &types) {
+    return values(type.getContext(), m * type.getKeys() / 8 * 4, types);
+  });
+  addConversion([=, columns = shape.valueColumns](AccType type, SmallVectorImpl<Type> &types) {
+    return values(type.getContext(), m * columns / 8 * 4, types);
+  });
+  addConversion(
+      [=](RowsType type, SmallVectorImpl<Type> &types) { return values(type.getContext(), 2 * m, types); });
+}
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// The base of the patterns
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy> struct FragmentPattern : OpConversionPattern<OpTy> {
+  using Adaptor = typename OpTy::template GenericAdaptor<ArrayRef<ValueRange>>;
+  using Results = SmallVector<SmallVector<Value>>;
+
+  FragmentPattern(const TypeConverter &converter, MLIRContext *context, const NvvmLowering &lowering)
+      : OpConversionPattern<OpTy>(converter, context), lowering(lowering) {}
+
+  /// Builds the op's code and returns what takes the place of its results. Failure after a diagnostic.
+  virtual FailureOr<Results> lower(ImplicitLocOpBuilder &b, OpTy op, Adaptor adaptor) const = 0;
+
+  LogicalResult matchAndRewrite(OpTy op, Adaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    FailureOr<Results> results = lower(b, op, adaptor);
+    if (failed(results))
+      return failure();
+    rewriter.replaceOpWithMultiple(op, SmallVector<ValueRange>(results->begin(), results->end()));
+    return success();
+  }
+
+  int64_t rowFragments() const { return lowering.shape.rowFragments(); }
+  int64_t rowSlots() const { return 2 * rowFragments(); }
+
+  /// A weight before it is divided by the sum; `max` is finite.
+  Value weightOf(ImplicitLocOpBuilder &b, Value score, Value max) const {
+    Value factor = number(b, lowering.exponentFactor());
+    if (!lowering.isFused())
+      return exp2(b, arith::MulFOp::create(b, arith::SubFOp::create(b, score, max), factor));
+    Value base = arith::NegFOp::create(b, arith::MulFOp::create(b, max, factor));
+    return exp2(b, math::FmaOp::create(b, score, factor, base));
+  }
+
+  /// Calls `body` with each value of a tile of `columns` columns: its number, row slot and column.
+  void forValues(ImplicitLocOpBuilder &b, int64_t columns,
+                 llvm::function_ref<void(int64_t number, int64_t slot, Value column)> body) const {
+    for (int64_t m = 0; m < rowFragments(); ++m)
+      for (int64_t n = 0; n < columns / 8; ++n)
+        for (int64_t e = 0; e < 4; ++e)
+          body(4 * (m * (columns / 8) + n) + e, rowSlot(m, e),
+               add(b, times(b, lowering.place.t, 2), 8 * n + e % 2));
+  }
+
+  /// Calls `body` where the row of a slot exists, with its place in memory: [entry, head, query].
+  void forRow(ImplicitLocOpBuilder &b, const TileRows &rows, Value entry, int64_t slot,
+              llvm::function_ref<void(ImplicitLocOpBuilder &, SmallVector<Value>)> body) const {
+    Value row = toIndex(b, add(b, lowering.fragmentRow(b, slot / 2), slot % 2 * 8));
+    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, rows.rows);
+    scf::IfOp::create(b, exists, [&](OpBuilder &nested, Location loc) {
+      ImplicitLocOpBuilder b(loc, nested);
+      body(b, {entry, rows.head(b, row), rows.query(b, row)});
+      scf::YieldOp::create(b);
+    });
+  }
+
+  /// The same for the one of four threads that writes what they all hold.
+  void forRowOnce(ImplicitLocOpBuilder &b, const TileRows &rows, Value entry, int64_t slot,
+                  llvm::function_ref<void(ImplicitLocOpBuilder &, SmallVector<Value>)> body) const {
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.t, i32(b, 0));
+    scf::IfOp::create(b, isFirst, [&](OpBuilder &nested, Location loc) {
+      ImplicitLocOpBuilder b(loc, nested);
+      forRow(b, rows, entry, slot, body);
+      scf::YieldOp::create(b);
+    });
+  }
+
+  /// Writes the columns of a slot's row that exist: `valueAt` gives value `number`.
+  void storeRow(ImplicitLocOpBuilder &b, Value dest, SmallVector<Value> place, int64_t slot, int64_t columns,
+                Value firstColumn, Value endColumn,
+                llvm::function_ref<Value(ImplicitLocOpBuilder &, int64_t number)> valueAt) const {
+    Type element = cast<MemRefType>(dest.getType()).getElementType();
+    for (int64_t n = 0; n < columns / 8; ++n)
+      for (int64_t e = 0; e < 2; ++e) {
+        Value column = toIndex(b, add(b, times(b, lowering.place.t, 2), 8 * n + e));
+        Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column, endColumn);
+        scf::IfOp::create(b, exists, [&](OpBuilder &nested, Location loc) {
+          ImplicitLocOpBuilder b(loc, nested);
+          Value value = valueAt(b, 4 * (slot / 2 * (columns / 8) + n) + slot % 2 * 2 + e);
+          if (element != value.getType())
+            value = element.getIntOrFloatBitWidth() < 32 ? Value(arith::TruncFOp::create(b, element, value))
+                                                         : Value(arith::ExtFOp::create(b, element, value));
+          SmallVector<Value> at = place;
+          at.push_back(firstColumn ? plus(b, firstColumn, column) : column);
+          memref::StoreOp::create(b, value, dest, at);
+          scf::YieldOp::create(b);
+        });
+      }
+  }
+
+  const NvvmLowering &lowering;
+};
+
+/// The rows of the tile that an op works on.
+template <typename Adaptor> TileRows rowsOf(Adaptor adaptor) {
+  return {adaptor.getH()[0], adaptor.getI0()[0], adaptor.getRows()[0], int64_t(adaptor.getGroup())};
+}
+
+SmallVector<Value> list(ValueRange values) { return SmallVector<Value>(values); }
+
+//===----------------------------------------------------------------------===//
+// The loop
+//===----------------------------------------------------------------------===//
+
+struct LoadQuery : FragmentPattern<LoadQueryOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, LoadQueryOp op, Adaptor adaptor) const override {
+    buildCopy(b, lowering, lowering.shape.query, i32(b, 0), adaptor.getSource()[0], adaptor.getB()[0],
+              rowsOf(adaptor));
+    NVVM::CpAsyncCommitGroupOp::create(b);
+    return Results{{}};
+  }
+};
+
+struct Init : FragmentPattern<InitOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, InitOp op, Adaptor adaptor) const override {
+    Value max = minusInfinity(b), sum = number(b, 0);
+    if (ValueRange sink = adaptor.getSink(); !sink.empty()) {
+      max = sink[0];
+      // Once for the row, so in one of its threads. A sink of -inf is none; NaN goes on as NaN in max.
+      Value isMine = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.t, i32(b, 0));
+      Value isNone = isEqual(b, max, minusInfinity(b));
+      sum = arith::SelectOp::create(b, isMine, arith::SelectOp::create(b, isNone, sum, number(b, 1)), sum);
+    }
+    int64_t values = rowFragments() * lowering.shape.valueColumns / 8 * 4;
+    return Results{SmallVector<Value>(rowSlots(), max), SmallVector<Value>(rowSlots(), sum),
+                   SmallVector<Value>(values, number(b, 0))};
+  }
+};
+
+struct Scores : FragmentPattern<ScoresOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, ScoresOp op, Adaptor adaptor) const override {
+    SmallVector<Value> scores = buildScoreProducts(b, lowering, op);
+    ScorePlace place{adaptor.getB()[0], adaptor.getJ0()[0], adaptor.getKeys()[0], rowsOf(adaptor)};
+    if (failed(applyRegions(b, lowering, op, place, scores)))
+      return failure();
+    SmallVector<Value> max(rowSlots());
+    forValues(b, lowering.shape.kvTile, [&](int64_t number, int64_t slot, Value) {
+      max[slot] = max[slot] ? arith::MaxNumFOp::create(b, max[slot], scores[number]) : scores[number];
+    });
+    for (Value &value : max)
+      value = quadMax(b, value);
+    return Results{scores, max};
+  }
+};
+
+struct UpdateMax : FragmentPattern<UpdateMaxOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, UpdateMaxOp op, Adaptor adaptor) const override {
+    SmallVector<Value> max, rescale;
+    for (auto [old, tileMax] : llvm::zip(adaptor.getOld(), adaptor.getTileMax())) {
+      max.push_back(arith::MaxNumFOp::create(b, old, tileMax));
+      rescale.push_back(weightOf(b, old, finiteMax(b, max.back())));
+    }
+    return Results{max, rescale};
+  }
+};
+
+struct Weights : FragmentPattern<WeightsOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, WeightsOp op, Adaptor adaptor) const override {
+    SmallVector<Value> weights = list(adaptor.getScores()), max, sum;
+    for (auto [value, part, rescale] : llvm::zip(adaptor.getMax(), adaptor.getSum(), adaptor.getRescale())) {
+      max.push_back(finiteMax(b, value));
+      sum.push_back(arith::MulFOp::create(b, part, rescale));
+    }
+    forValues(b, lowering.shape.kvTile, [&](int64_t number, int64_t slot, Value) {
+      weights[number] = weightOf(b, weights[number], max[slot]);
+      sum[slot] = arith::AddFOp::create(b, sum[slot], weights[number]);
+    });
+    return Results{weights, sum};
+  }
+};
+
+struct Accumulate : FragmentPattern<AccumulateOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, AccumulateOp op, Adaptor adaptor) const override {
+    SmallVector<Value> acc = list(adaptor.getAcc());
+    forValues(b, lowering.shape.valueColumns, [&](int64_t number, int64_t slot, Value) {
+      acc[number] = arith::MulFOp::create(b, acc[number], adaptor.getRescale()[slot]);
+    });
+    buildValueProducts(b, lowering, lowering.stage.lookup(op), adaptor.getWeights(), acc);
+    return Results{acc};
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+struct Store : FragmentPattern<StoreOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, StoreOp op, Adaptor adaptor) const override {
+    TileRows rows = rowsOf(adaptor);
+    Value end = memref::DimOp::create(b, adaptor.getDest()[0], 3);
+    for (int64_t slot = 0; slot < rowSlots(); ++slot) {
+      Value sum = quadSum(b, adaptor.getSum()[slot]);
+      forRow(b, rows, adaptor.getB()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
+        storeRow(b, adaptor.getDest()[0], place, slot, lowering.shape.valueColumns, Value(), end,
+                 [&](ImplicitLocOpBuilder &b, int64_t n) { return normalise(b, adaptor.getAcc()[n], sum); });
+      });
+    }
+    return Results{};
+  }
+};
+
+struct StoreLse : FragmentPattern<StoreLseOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, StoreLseOp op, Adaptor adaptor) const override {
+    for (int64_t slot = 0; slot < rowSlots(); ++slot) {
+      Value sum = quadSum(b, adaptor.getSum()[slot]);
+      Value max = arith::MulFOp::create(b, adaptor.getMax()[slot], number(b, lowering.unit));
+      Value lse = arith::AddFOp::create(b, max, arith::MulFOp::create(b, log2(b, sum), number(b, kLn2)));
+      forRowOnce(b, rowsOf(adaptor), adaptor.getB()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
+        memref::StoreOp::create(b, lse, adaptor.getDest()[0], place);
+      });
+    }
+    return Results{};
+  }
+};
+
+struct StoreWeights : FragmentPattern<StoreWeightsOp> {
+  using FragmentPattern::FragmentPattern;
+
+  /// The final weight of a score; a dropped key weighs 0 in a NaN row too.
+  Value finalWeight(ImplicitLocOpBuilder &b, Value score, Value max, Value sum) const {
+    Value weight = normalise(b, weightOf(b, score, max), sum);
+    return arith::SelectOp::create(b, isEqual(b, score, minusInfinity(b)), number(b, 0), weight);
+  }
+
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, StoreWeightsOp op, Adaptor adaptor) const override {
+    TileRows rows = rowsOf(adaptor);
+    // Scores behind the keys are -inf, so that their weights are the zeros that are asked for.
+    Value end = arith::MaxSIOp::create(b, adaptor.getKeys()[0], adaptor.getZeros()[0]);
+    for (int64_t slot = 0; slot < rowSlots(); ++slot) {
+      Value sum = quadSum(b, adaptor.getSum()[slot]), max = finiteMax(b, adaptor.getMax()[slot]);
+      forRow(b, rows, adaptor.getB()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
+        storeRow(b, adaptor.getDest()[0], place, slot, lowering.shape.kvTile, adaptor.getJ0()[0], end,
+                 [&](ImplicitLocOpBuilder &b, int64_t n) { return finalWeight(b, adaptor.getScores()[n], max, sum); });
+      });
+    }
+    return Results{};
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Partial results
+//===----------------------------------------------------------------------===//
+
+struct StorePartial : FragmentPattern<StorePartialOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, StorePartialOp op, Adaptor adaptor) const override {
+    TileRows rows = rowsOf(adaptor);
+    Value end = memref::DimOp::create(b, adaptor.getAccDest()[0], 3);
+    for (int64_t slot = 0; slot < rowSlots(); ++slot) {
+      Value sum = quadSum(b, adaptor.getSum()[slot]);
+      forRowOnce(b, rows, adaptor.getP()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
+        memref::StoreOp::create(b, adaptor.getMax()[slot], adaptor.getMaxDest()[0], place);
+        memref::StoreOp::create(b, sum, adaptor.getSumDest()[0], place);
+      });
+      forRow(b, rows, adaptor.getP()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
+        storeRow(b, adaptor.getAccDest()[0], place, slot, lowering.shape.valueColumns, Value(), end,
+                 [&](ImplicitLocOpBuilder &b, int64_t n) { return adaptor.getAcc()[n]; });
+      });
+    }
+    return Results{};
+  }
+};
+
+struct LoadPartial : FragmentPattern<LoadPartialOp> {
+  using FragmentPattern::FragmentPattern;
+
+  /// Reads where `exists`, else 0.
+  Value loadIf(ImplicitLocOpBuilder &b, Value exists, Value source, ValueRange place) const {
+    auto load = [&](OpBuilder &nested, Location loc) {
+      scf::YieldOp::create(nested, loc, Value(memref::LoadOp::create(nested, loc, source, place)));
+    };
+    auto zero = [&](OpBuilder &nested, Location loc) {
+      ImplicitLocOpBuilder b(loc, nested);
+      scf::YieldOp::create(b, number(b, 0));
+    };
+    return scf::IfOp::create(b, exists, load, zero).getResult(0);
+  }
+
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, LoadPartialOp op, Adaptor adaptor) const override {
+    TileRows rows = rowsOf(adaptor);
+    Value size = memref::DimOp::create(b, adaptor.getAccSource()[0], 3), end = toI32(b, size);
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.t, i32(b, 0));
+    SmallVector<Value> max, sum, exists;
+    SmallVector<SmallVector<Value>> places;
+    for (int64_t slot = 0; slot < rowSlots(); ++slot) {
+      Value row = toIndex(b, add(b, lowering.fragmentRow(b, slot / 2), slot % 2 * 8));
+      exists.push_back(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, rows.rows));
+      places.push_back({adaptor.getP()[0], rows.head(b, row), rows.query(b, row)});
+      max.push_back(loadIf(b, exists[slot], adaptor.getMaxSource()[0], places[slot]));
+      // One of the row's threads has the sum.
+      Value isMine = arith::AndIOp::create(b, exists[slot], isFirst);
+      sum.push_back(loadIf(b, isMine, adaptor.getSumSource()[0], places[slot]));
+    }
+    SmallVector<Value> acc(rowFragments() * lowering.shape.valueColumns / 8 * 4);
+    forValues(b, lowering.shape.valueColumns, [&](int64_t number, int64_t slot, Value column) {
+      Value inRow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column, end);
+      SmallVector<Value> place = places[slot];
+      place.push_back(toIndex(b, column));
+      acc[number] = loadIf(b, arith::AndIOp::create(b, exists[slot], inRow), adaptor.getAccSource()[0], place);
+    });
+    return Results{max, sum, acc};
+  }
+};
+
+struct Merge : FragmentPattern<MergeOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, MergeOp op, Adaptor adaptor) const override {
+    SmallVector<Value> max, mine, theirs, sum;
+    auto combine = [&](Value value, Value other, int64_t slot) -> Value {
+      Value scaled = arith::MulFOp::create(b, value, mine[slot]);
+      return arith::AddFOp::create(b, scaled, arith::MulFOp::create(b, other, theirs[slot]));
+    };
+    for (int64_t slot = 0; slot < rowSlots(); ++slot) {
+      Value one = adaptor.getMax()[slot], other = adaptor.getOtherMax()[slot];
+      max.push_back(arith::MaxNumFOp::create(b, one, other));
+      Value base = finiteMax(b, max[slot]);
+      mine.push_back(weightOf(b, one, base));
+      theirs.push_back(weightOf(b, other, base));
+      sum.push_back(combine(adaptor.getSum()[slot], adaptor.getOtherSum()[slot], slot));
+    }
+    SmallVector<Value> acc(adaptor.getAcc().size());
+    forValues(b, lowering.shape.valueColumns, [&](int64_t number, int64_t slot, Value) {
+      acc[number] = combine(adaptor.getAcc()[number], adaptor.getOtherAcc()[number], slot);
+    });
+    return Results{max, sum, acc};
+  }
+};
+
+} // namespace
+
+void attn::populateFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
+                                    RewritePatternSet &patterns) {
+  patterns.add<LoadQuery, Init, Scores, UpdateMax, Weights, Accumulate, Store, StoreLse, StoreWeights, StorePartial,
+               LoadPartial, Merge>(converter, patterns.getContext(), lowering);
+}
