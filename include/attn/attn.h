@@ -20,7 +20,8 @@
 // | API/Tensor.h | views of the caller's memory, element types, scalar arguments |
 // | API/Float16.h | storage of f16 and bf16 |
 // | API/ThreadPool.h | threads: own ones, or the caller's |
-// | API/Kernel.h | targets, options, compiled kernels; Kernel::run has the rules for arguments |
+// | API/Device.h | targets, GPUs and their memory |
+// | API/Kernel.h | options, compiled kernels; Kernel::run has the rules for arguments |
 // | API/Module.h | parsing, compiling, the reference interpreter |
 //
 // Link with AttnAPI. All types are values and may be copied and moved between threads. Module::parse, compile and emit
@@ -30,6 +31,7 @@
 #ifndef ATTN_ATTN_H
 #define ATTN_ATTN_H
 
+#include "attn/API/Device.h"
 #include "attn/API/Float16.h"
 #include "attn/API/Kernel.h"
 #include "attn/API/Module.h"

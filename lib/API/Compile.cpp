@@ -8,6 +8,7 @@
 #include "attn/Conversion/TileChoice.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Target/Compile.h"
+#include "attn/Target/DeviceCode.h"
 #include "mlir/Pass/PassManager.h"
 #include <set>
 
@@ -37,9 +38,10 @@ static Status checkOptions(const CompileOptions &options) {
   return checkRange("blockRows", options.blockRows(), 16, "a number", false);
 }
 
-static CodeOptions convert(const CompileOptions &options, const Target &target) {
+/// `target`: a CPU, or a GPU's chip.
+static CodeOptions convert(const CompileOptions &options, llvm::StringRef target) {
   CodeOptions result;
-  result.pipeline.target = target.name();
+  result.pipeline.target = target.str();
   result.pipeline.tileQ = options.tileQ();
   result.pipeline.tileKv = options.tileKv();
   result.pipeline.segmentKeys = options.segmentKeys();
@@ -51,6 +53,9 @@ static CodeOptions convert(const CompileOptions &options, const Target &target) 
   result.optimize = options.optimize();
   return result;
 }
+
+/// Names of GPUs are resolved to chips before; no CPU is called so.
+static bool isChip(llvm::StringRef target) { return target.starts_with("sm_"); }
 
 static Result<TargetDescription> findTarget(const Target &target) {
   llvm::Expected<TargetDescription> description = describeTarget(target.name());
@@ -68,18 +73,21 @@ namespace {
 /// A compilation of one function of a module. Hold the module's mutex while it lives.
 class Compilation {
 public:
-  Compilation(const Module::Impl &module, const FunctionSignature &signature, const Target &target,
+  Compilation(const Module::Impl &module, const FunctionSignature &signature, llvm::StringRef target,
               const CompileOptions &options)
       : module(module), signature(signature), code(convert(options, target)),
         diagnostics(&module.context, options.onDiagnostic()) {}
 
   Result<std::unique_ptr<Jit>> compile(std::vector<attn::StageTime> &times) const;
+  /// For a target that is a chip.
+  Result<DeviceCompilation> compileForDevice(std::vector<attn::StageTime> &times) const;
   Result<std::string> emit(Stage stage) const;
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp> cloneForFunction() const;
   Result<std::string> emitLevel(Level level) const;
   Result<std::string> emitCode(CodeKind kind) const;
+  Result<std::string> emitKernels(CodeKind kind) const;
   Error failure(llvm::Error error) const {
     return diagnostics.takeError(ErrorCode::CompileFailed, llvm::toString(std::move(error)));
   }
@@ -101,15 +109,29 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::cloneForFunction() const {
   return clone;
 }
 
+static void appendLaps(const std::vector<StageLap> &laps, std::vector<attn::StageTime> &times) {
+  for (const StageLap &lap : laps)
+    times.push_back({lap.name, lap.milliseconds});
+}
+
 Result<std::unique_ptr<Jit>> Compilation::compile(std::vector<attn::StageTime> &times) const {
   std::vector<StageLap> laps;
   auto clone = cloneForFunction();
   auto jit = compileToJit(*clone, code, &laps);
   if (!jit)
     return failure(jit.takeError());
-  for (const StageLap &lap : laps)
-    times.push_back({lap.name, lap.milliseconds});
+  appendLaps(laps, times);
   return std::move(*jit);
+}
+
+Result<DeviceCompilation> Compilation::compileForDevice(std::vector<attn::StageTime> &times) const {
+  std::vector<StageLap> laps;
+  auto clone = cloneForFunction();
+  auto compiled = attn::compileForDevice(*clone, code, &laps);
+  if (!compiled)
+    return failure(compiled.takeError());
+  appendLaps(laps, times);
+  return std::move(*compiled);
 }
 
 Result<std::string> Compilation::emitLevel(Level level) const {
@@ -127,7 +149,26 @@ Result<std::string> Compilation::emitLevel(Level level) const {
   return text;
 }
 
+/// LLVM IR as the emulator runs it, or PTX.
+Result<std::string> Compilation::emitKernels(CodeKind kind) const {
+  auto clone = cloneForFunction();
+  llvm::LLVMContext context;
+  auto kernels = compileKernels(*clone, context, code);
+  if (!kernels)
+    return failure(kernels.takeError());
+  if (kind == CodeKind::Assembly) {
+    auto ptx = emitPtx(**kernels, code.pipeline.target);
+    return ptx ? Result<std::string>(*ptx) : Result<std::string>(failure(ptx.takeError()));
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << **kernels;
+  return text;
+}
+
 Result<std::string> Compilation::emitCode(CodeKind kind) const {
+  if (isChip(code.pipeline.target))
+    return emitKernels(kind);
   auto clone = cloneForFunction();
   auto text = compileTo(kind, *clone, code);
   if (!text)
@@ -209,34 +250,102 @@ static Status checkCompile(const FunctionSignature &signature, const CompileOpti
   return status ? checkSupported(signature) : status;
 }
 
+/// A kernel that needs its code.
+static std::shared_ptr<Kernel::Impl> makeKernel(const FunctionSignature &signature, std::string machine) {
+  auto kernel = std::make_shared<Kernel::Impl>();
+  kernel->signature = signature;
+  kernel->machine = std::move(machine);
+  return kernel;
+}
+
+/// Keeps the code and finds the kernel's entry in it.
+static Status setEntry(Kernel::Impl &kernel, std::unique_ptr<Jit> jit) {
+  llvm::Expected<EntryPoint> entry = jit->lookup(kernel.signature.name);
+  if (!entry)
+    return Error{ErrorCode::CompileFailed, llvm::toString(entry.takeError()), kernel.signature.location};
+  kernel.entry = *entry;
+  kernel.code = std::shared_ptr<Jit>(std::move(jit));
+  return {};
+}
+
+/// Hold the module's mutex.
+static Result<Kernel> compileHostKernel(const Module::Impl &module, const FunctionSignature &signature,
+                                        const TargetDescription &description, const Target &target,
+                                        const CompileOptions &options) {
+  auto kernel =
+      makeKernel(signature, describeCpu(description) + describeTiles(module.lookup(signature), description, options));
+  Compilation compilation(module, signature, target.name(), options);
+  if (Status status = dumpStages(compilation, options); !status)
+    return status.error();
+  auto jit = compilation.compile(kernel->stages);
+  if (!jit)
+    return jit.error();
+  if (Status status = setEntry(*kernel, std::move(*jit)); !status)
+    return status.error();
+  return Kernel(std::move(kernel));
+}
+
+/// Hold the module's mutex.
+static Result<Kernel> compileDeviceKernel(const Module::Impl &module, const FunctionSignature &signature,
+                                          const Device &device, const CompileOptions &options) {
+  ComputeDevice &compute = *device.implementation()->device;
+  auto kernel = makeKernel(signature, compute.describe() + "\n");
+  Compilation compilation(module, signature, compute.chip(), options);
+  if (Status status = dumpStages(compilation, options); !status)
+    return status.error();
+  auto compiled = compilation.compileForDevice(kernel->stages);
+  if (!compiled)
+    return compiled.error();
+  auto program = compute.load(std::move(compiled->context), std::move(compiled->kernels));
+  if (!program)
+    return Error{ErrorCode::CompileFailed, llvm::toString(program.takeError()), signature.location};
+  kernel->device = device;
+  kernel->program = std::move(*program);
+  if (Status status = setEntry(*kernel, std::move(compiled->host)); !status)
+    return status.error();
+  return Kernel(std::move(kernel));
+}
+
 Result<Kernel> Module::compile(std::string_view name, const Target &target, const CompileOptions &options) const {
   auto signature = impl->find(name);
   if (!signature)
     return signature.error();
   if (Status status = checkCompile(**signature, options); !status)
     return status.error();
+  auto gpu = findDeviceName(target);
+  if (!gpu)
+    return gpu.error();
+  if (*gpu) {
+    auto device = openDevice(**gpu, target);
+    if (!device)
+      return device.error();
+    std::lock_guard<std::mutex> lock(impl->mutex);
+    return compileDeviceKernel(*impl, **signature, *device, options);
+  }
   auto description = findTarget(target);
   if (!description)
     return description.error();
   if (llvm::Error error = checkSupportedByHost(*description))
     return Error{ErrorCode::TargetUnavailable, llvm::toString(std::move(error)), {}};
-
   std::lock_guard<std::mutex> lock(impl->mutex);
-  auto kernel = std::make_shared<Kernel::Impl>();
-  kernel->signature = **signature;
-  kernel->machine = describeCpu(*description) + describeTiles(impl->lookup(**signature), *description, options);
-  Compilation compilation(*impl, **signature, target, options);
-  if (Status status = dumpStages(compilation, options); !status)
-    return status.error();
-  auto jit = compilation.compile(kernel->stages);
-  if (!jit)
-    return jit.error();
-  llvm::Expected<EntryPoint> entry = (*jit)->lookup((*signature)->name);
-  if (!entry)
-    return Error{ErrorCode::CompileFailed, llvm::toString(entry.takeError()), (*signature)->location};
-  kernel->entry = *entry;
-  kernel->code = std::shared_ptr<Jit>(std::move(*jit));
-  return Kernel(std::move(kernel));
+  return compileHostKernel(*impl, **signature, *description, target, options);
+}
+
+/// What the pipeline takes for a target: the chip of a GPU, which has to be there for `cuda`.
+static Result<std::string> pipelineTarget(const Target &target) {
+  auto gpu = findDeviceName(target);
+  if (!gpu)
+    return gpu.error();
+  if (!*gpu) {
+    auto description = findTarget(target);
+    return description ? Result<std::string>(target.name()) : Result<std::string>(description.error());
+  }
+  if (!(*gpu)->chip.empty())
+    return (*gpu)->chip;
+  auto device = openDevice(**gpu, target);
+  if (!device)
+    return device.error();
+  return device->implementation()->device->chip().str();
 }
 
 Result<std::string> Module::emit(std::string_view name, Stage stage, const Target &target,
@@ -246,8 +355,9 @@ Result<std::string> Module::emit(std::string_view name, Stage stage, const Targe
     return signature.error();
   if (Status status = checkCompile(**signature, options); !status)
     return status.error();
-  if (auto description = findTarget(target); !description)
-    return description.error();
+  auto pipeline = pipelineTarget(target);
+  if (!pipeline)
+    return pipeline.error();
   std::lock_guard<std::mutex> lock(impl->mutex);
-  return Compilation(*impl, **signature, target, options).emit(stage);
+  return Compilation(*impl, **signature, *pipeline, options).emit(stage);
 }

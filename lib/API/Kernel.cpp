@@ -51,6 +51,8 @@ static ErrorCode convertCode(int32_t code) {
     return ErrorCode::ScratchLimit;
   case ATTN_RT_EXECUTOR_FAILED:
     return ErrorCode::ExecutorFailed;
+  case ATTN_RT_DEVICE_FAILED:
+    return ErrorCode::DeviceFailed;
   default:
     return ErrorCode::KernelRefused;
   }
@@ -66,10 +68,10 @@ static void addLoop(void *user, const attn_rt_loop_profile *profile) {
   static_cast<RunReport *>(user)->loops.push_back(std::move(loop));
 }
 
-Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::vector<MutableTensorView> &outputs,
-                              const RunOptions &options) const {
+/// The rules of RunOptions.
+static Status checkRunOptions(const RunOptions &options) {
   if (!options.status())
-    return options.status().error();
+    return options.status();
   if (options.maxScratchBytes() < 0)
     return Error{ErrorCode::InvalidArgument,
                  "maxScratchBytes expects at least 0, but got " + std::to_string(options.maxScratchBytes()) +
@@ -80,28 +82,85 @@ Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::ve
                  "leastWork expects at least 0, but got " + std::to_string(options.leastWork()) +
                      "; use 0 for the default",
                  {}};
-  if (Status status = checkArguments(impl->signature, inputs, outputs); !status)
-    return status.error();
+  return {};
+}
 
-  PackedArguments arguments(impl->signature, inputs, outputs);
-  RunReport report;
-  attn_rt_profiler profiler{&report, addLoop};
-  attn_rt_call_options callOptions{options.pool().handle(), options.maxScratchBytes(),
-                                   options.profile() ? &profiler : nullptr, options.leastWork(), /*device=*/nullptr};
-  attn_rt_call_result result;
-  auto start = std::chrono::steady_clock::now();
-  if (attn_rt_call(&callOptions, impl->entry, arguments.pointers(), &result) != ATTN_RT_OK)
-    return Error{convertCode(result.code), "@" + impl->signature.name + ": " + result.message,
-                 impl->signature.location};
-  if (options.profile())
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// Refuses memory that the kernel's GPU cannot use: it would end all work of the process on it.
+static Status checkDeviceMemory(const Kernel::Impl &kernel, const std::vector<Argument> &inputs,
+                                const std::vector<MutableTensorView> &outputs) {
+  if (!kernel.program)
+    return {};
+  const ComputeDevice &device = *kernel.device->implementation()->device;
+  auto check = [&](const char *kind, size_t index, const void *data) -> Status {
+    if (!data || device.canUse(data))
+      return {};
+    return Error{ErrorCode::InvalidArgument,
+                 std::string(kind) + " " + std::to_string(index) + " expects memory of " + device.describe() +
+                     ", but got memory of the host; upload it to an attn::DeviceBuffer",
+                 {}};
+  };
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].kind() == Argument::Kind::Tensor)
+      if (Status status = check("argument", i, inputs[i].tensor().data); !status)
+        return status;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (Status status = check("output", i, outputs[i].data); !status)
+      return status;
+  return {};
+}
+
+static void copyCounts(const attn_rt_call_result &result, RunReport &report) {
   report.allocations = result.allocations;
   report.allocatedBytes = result.allocated_bytes;
   report.scratchBytes = result.scratch_bytes;
   report.parallelLoops = result.parallel_loops;
   report.tiles = result.tiles;
   report.kvTiles = result.kv_tiles;
+  report.launches = result.launches;
+}
+
+/// Runs the entry on arguments that have been checked.
+static Status call(const Kernel::Impl &kernel, const RunOptions &options, void **arguments, RunReport &report) {
+  attn_rt_profiler profiler{&report, addLoop};
+  attn_rt_call_options callOptions{options.pool().handle(), options.maxScratchBytes(),
+                                   options.profile() ? &profiler : nullptr, options.leastWork(),
+                                   kernel.program ? kernel.program->device() : nullptr};
+  attn_rt_call_result result;
+  if (attn_rt_call(&callOptions, kernel.entry, arguments, &result) != ATTN_RT_OK)
+    return Error{convertCode(result.code), "@" + kernel.signature.name + ": " + result.message,
+                 kernel.signature.location};
+  copyCounts(result, report);
+  if (!kernel.program || !options.wait())
+    return {};
+  Status status = kernel.device->wait();
+  return status ? status
+                : Error{status.error().code, "@" + kernel.signature.name + ": " + status.error().message,
+                        kernel.signature.location};
+}
+
+Result<RunReport> Kernel::run(const std::vector<Argument> &inputs, const std::vector<MutableTensorView> &outputs,
+                              const RunOptions &options) const {
+  if (Status status = checkRunOptions(options); !status)
+    return status.error();
+  if (Status status = checkArguments(impl->signature, inputs, outputs); !status)
+    return status.error();
+  if (Status status = checkDeviceMemory(*impl, inputs, outputs); !status)
+    return status.error();
+
+  PackedArguments arguments(impl->signature, inputs, outputs);
+  RunReport report;
+  auto start = std::chrono::steady_clock::now();
+  if (Status status = call(*impl, options, arguments.pointers(), report); !status)
+    return status.error();
+  if (options.profile())
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
+}
+
+Device Kernel::device() const {
+  if (impl->device)
+    return *impl->device;
+  return Device(std::make_shared<Device::Impl>(openHost()));
 }
 
 const FunctionSignature &Kernel::signature() const { return impl->signature; }

@@ -3,6 +3,7 @@
 #ifndef ATTN_LIB_API_KERNELIMPL_H
 #define ATTN_LIB_API_KERNELIMPL_H
 
+#include "DeviceImpl.h"
 #include "attn/API/Kernel.h"
 
 namespace attn {
@@ -14,6 +15,9 @@ public:
   void (*entry)(void **arguments) = nullptr;
   /// Owns the code that entry is in.
   std::shared_ptr<void> code;
+  /// Where it runs, and its kernels there; none for CPUs.
+  std::optional<Device> device;
+  std::unique_ptr<DeviceProgram> program;
   std::vector<StageTime> stages;
   /// Lines of describe() on the CPU and the tiles.
   std::string machine;

@@ -29,6 +29,8 @@ const char *attn::toString(ErrorCode code) {
     return "ScratchLimit";
   case ErrorCode::ExecutorFailed:
     return "ExecutorFailed";
+  case ErrorCode::DeviceFailed:
+    return "DeviceFailed";
   }
   return "unknown";
 }

@@ -60,12 +60,10 @@ static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options
   return llvm::createStringError(llvm::inconvertibleErrorCode(), errors.empty() ? "compilation failed" : errors);
 }
 
-static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind, mlir::ModuleOp module,
-                                                                   const TargetDescription &target,
-                                                                   const CodeOptions &options, StageClock &clock) {
-  if (llvm::Error error = runPipeline(module, options))
-    return error;
-  clock.lap("passes");
+/// Code of a module at the machine level.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> generate(CodeKind kind, mlir::ModuleOp module,
+                                                                    const TargetDescription &target,
+                                                                    const CodeOptions &options, StageClock &clock) {
   auto machine = createTargetMachine(target);
   if (!machine)
     return machine.takeError();
@@ -84,6 +82,15 @@ static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind
     return error;
   clock.lap("generate");
   return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), /*RequiresNullTerminator=*/false);
+}
+
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(CodeKind kind, mlir::ModuleOp module,
+                                                                   const TargetDescription &target,
+                                                                   const CodeOptions &options, StageClock &clock) {
+  if (llvm::Error error = runPipeline(module, options))
+    return error;
+  clock.lap("passes");
+  return generate(kind, module, target, options, clock);
 }
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
@@ -111,10 +118,8 @@ llvm::Expected<std::unique_ptr<Jit>> attn::compileToJit(mlir::ModuleOp module, c
   return jit;
 }
 
-llvm::Expected<std::unique_ptr<llvm::Module>> attn::compileKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
-                                                                   const CodeOptions &options,
-                                                                   std::vector<StageLap> *times) {
-  StageClock clock(times);
+static llvm::Expected<std::unique_ptr<llvm::Module>> compileKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                                    const CodeOptions &options, StageClock &clock) {
   if (llvm::Error error = checkChip(options.pipeline.target))
     return error;
   bool isLowered = !module.getOps<mlir::gpu::GPUModuleOp>().empty();
@@ -125,4 +130,33 @@ llvm::Expected<std::unique_ptr<llvm::Module>> attn::compileKernels(mlir::ModuleO
   auto kernels = takeKernels(module, context);
   clock.lap("translate kernels");
   return kernels;
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>> attn::compileKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                                   const CodeOptions &options) {
+  StageClock clock(nullptr);
+  return ::compileKernels(module, context, options, clock);
+}
+
+llvm::Expected<DeviceCompilation> attn::compileForDevice(mlir::ModuleOp module, const CodeOptions &options,
+                                                         std::vector<StageLap> *times) {
+  StageClock clock(times);
+  DeviceCompilation result;
+  result.context = std::make_unique<llvm::LLVMContext>();
+  auto kernels = ::compileKernels(module, *result.context, options, clock);
+  if (!kernels)
+    return kernels.takeError();
+  result.kernels = std::move(*kernels);
+  llvm::Expected<TargetDescription> host = describeTarget("host");
+  if (!host)
+    return host.takeError();
+  auto object = generate(CodeKind::Object, module, *host, options, clock);
+  if (!object)
+    return object.takeError();
+  auto jit = Jit::create(std::move(*object));
+  if (!jit)
+    return jit.takeError();
+  result.host = std::move(*jit);
+  clock.lap("load");
+  return result;
 }

@@ -198,6 +198,12 @@ void attn_rt_cuda_describe(const attn_rt_cuda *cuda, attn_rt_cuda_info *info) { 
 
 const attn_rt_device *attn_rt_cuda_memory(const attn_rt_cuda *cuda) { return &cuda->memory; }
 
+int32_t attn_rt_cuda_knows(const attn_rt_cuda *cuda, const void *memory) {
+  ContextScope scope(*cuda);
+  unsigned type = 0;
+  return cuda->driver->pointerAttribute(&type, kPointerMemoryType, addressOf(memory)) == kCudaSuccess;
+}
+
 //===----------------------------------------------------------------------===//
 // Timers
 //===----------------------------------------------------------------------===//
@@ -213,17 +219,19 @@ static bool recordEvent(attn_rt_cuda &cuda, int number, char message[ATTN_RT_MES
 
 int32_t attn_rt_cuda_start_timer(attn_rt_cuda *cuda, char message[ATTN_RT_MESSAGE_BYTES]) {
   ContextScope scope(*cuda);
-  return scope.check(message) && recordEvent(*cuda, 0, message) ? ATTN_RT_OK : ATTN_RT_DEVICE_FAILED;
+  cuda->isTimed = scope.check(message) && recordEvent(*cuda, 0, message);
+  return cuda->isTimed ? ATTN_RT_OK : ATTN_RT_DEVICE_FAILED;
 }
 
 int32_t attn_rt_cuda_stop_timer(attn_rt_cuda *cuda, double *seconds, char message[ATTN_RT_MESSAGE_BYTES]) {
   const CudaDriver &driver = *cuda->driver;
   ContextScope scope(*cuda);
   float milliseconds = 0;
-  if (!cuda->events[0]) {
+  if (!cuda->isTimed) {
     setMessage(message, "the timer expects to be started before it is stopped");
     return ATTN_RT_INVALID_ARGUMENT;
   }
+  cuda->isTimed = false;
   if (!scope.check(message) || !recordEvent(*cuda, 1, message) ||
       !driver.check(driver.waitForEvent(cuda->events[1]), "finish the kernels on the GPU", message) ||
       !driver.check(driver.elapsedTime(&milliseconds, cuda->events[0], cuda->events[1]), "read the GPU's clock",

@@ -19,6 +19,7 @@ struct attn_rt_cuda {
   void *pool = nullptr;
   /// Of the timer; null until it is used.
   void *events[2] = {nullptr, nullptr};
+  bool isTimed = false;
   attn_rt_device memory = {};
 };
 

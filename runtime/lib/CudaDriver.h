@@ -45,6 +45,7 @@ enum CudaValue : int {
   kAttributeSharedBytes = 97,
   kAttributeMemoryPools = 115,
   kFunctionDynamicSharedBytes = 8,
+  kPointerMemoryType = 2,
   kJitErrorLog = 5,
   kJitErrorLogBytes = 6,
   kStreamNonBlocking = 1,
@@ -81,6 +82,7 @@ enum CudaValue : int {
   FUNCTION(release, cuMemFree_v2, (DeviceAddress))                                                                     \
   FUNCTION(copyToDevice, cuMemcpyHtoDAsync_v2, (DeviceAddress, const void *, size_t, void *))                          \
   FUNCTION(copyToHost, cuMemcpyDtoHAsync_v2, (void *, DeviceAddress, size_t, void *))                                  \
+  FUNCTION(pointerAttribute, cuPointerGetAttribute, (void *, int, DeviceAddress))                                      \
   FUNCTION(createEvent, cuEventCreate, (void **, unsigned))                                                            \
   FUNCTION(recordEvent, cuEventRecord, (void *, void *))                                                               \
   FUNCTION(waitForEvent, cuEventSynchronize, (void *))                                                                 \

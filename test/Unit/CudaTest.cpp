@@ -122,6 +122,9 @@ TEST_F(Cuda, CopiesMemory) {
   EXPECT_EQ(device->write(device->user, memory, numbers, sizeof(numbers), message), 0);
   EXPECT_EQ(device->read(device->user, copy, memory, sizeof(numbers), message), 0);
   EXPECT_EQ(std::memcmp(numbers, copy, sizeof(numbers)), 0);
+  EXPECT_TRUE(attn_rt_cuda_knows(cuda, static_cast<char *>(memory) + 39));
+  EXPECT_FALSE(attn_rt_cuda_knows(cuda, static_cast<char *>(memory) + 40));
+  EXPECT_FALSE(attn_rt_cuda_knows(cuda, numbers));
   device->release(device->user, memory);
   EXPECT_THAT(fake().log(), HasSubstr("cuMemPoolSetAttribute 4 18446744073709551615\ncuMemAllocFromPoolAsync 40\n"));
 }

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -41,6 +42,8 @@ struct Driver {
   int contexts = 0, callsWithoutContext = 0;
   float clock = 0;
   std::map<void *, float> events;
+  /// Begin and end of memory.
+  std::map<Address, Address> blocks;
 
   void readEnvironment() {
     if (const char *failure = std::getenv("ATTN_FAKE_CUDA_FAIL"))
@@ -112,6 +115,17 @@ int removeObject(void *object) {
 
 Address addressOf(void *pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 void *pointerOf(Address address) { return reinterpret_cast<void *>(static_cast<uintptr_t>(address)); }
+
+Address addMemory(size_t bytes) {
+  Address address = addressOf(addObject(bytes));
+  driver().blocks[address] = address + bytes;
+  return address;
+}
+
+int removeMemory(Address address) {
+  driver().blocks.erase(address);
+  return removeObject(pointerOf(address));
+}
 
 struct ErrorText {
   int code;
@@ -385,13 +399,13 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
 int cuMemAlloc_v2(Address *address, size_t bytes) {
   ENTER_IN_CONTEXT("cuMemAlloc_v2");
   note("cuMemAlloc_v2 %zu", bytes);
-  *address = addressOf(addObject(bytes));
+  *address = addMemory(bytes);
   return 0;
 }
 
 int cuMemFree_v2(Address address) {
   ENTER_IN_CONTEXT("cuMemFree_v2");
-  return removeObject(pointerOf(address));
+  return removeMemory(address);
 }
 
 int cuMemcpyHtoDAsync_v2(Address target, const void *source, size_t bytes, void *) {
@@ -403,6 +417,16 @@ int cuMemcpyHtoDAsync_v2(Address target, const void *source, size_t bytes, void 
 int cuMemcpyDtoHAsync_v2(void *target, Address source, size_t bytes, void *) {
   ENTER_IN_CONTEXT("cuMemcpyDtoHAsync_v2");
   std::memcpy(target, pointerOf(source), bytes);
+  return 0;
+}
+
+/// Memory of its own, its insides included.
+int cuPointerGetAttribute(void *data, int attribute, Address address) {
+  ENTER_IN_CONTEXT("cuPointerGetAttribute");
+  auto after = driver().blocks.upper_bound(address);
+  if (attribute != 2 || after == driver().blocks.begin() || address >= std::prev(after)->second)
+    return 1;
+  *static_cast<unsigned *>(data) = 2; // CU_MEMORYTYPE_DEVICE
   return 0;
 }
 
@@ -456,13 +480,13 @@ int cuMemPoolSetAttribute(void *, int attribute, void *value) {
 int cuMemAllocFromPoolAsync(Address *address, size_t bytes, void *, void *) {
   ENTER_IN_CONTEXT("cuMemAllocFromPoolAsync");
   note("cuMemAllocFromPoolAsync %zu", bytes);
-  *address = addressOf(addObject(bytes));
+  *address = addMemory(bytes);
   return 0;
 }
 
 int cuMemFreeAsync(Address address, void *) {
   ENTER_IN_CONTEXT("cuMemFreeAsync");
-  return removeObject(pointerOf(address));
+  return removeMemory(address);
 }
 
 /// The map starts with the address, so that a kernel of a test finds it.

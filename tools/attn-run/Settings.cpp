@@ -155,7 +155,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.function = line.function;
   settings.data.archive = line.archive;
   settings.data.seed = line.seed;
-  settings.target = Target::cpu(line.target);
+  settings.target = Target::named(line.target);
   settings.compile.tileQ(line.tileQ).tileKv(line.tileKv).segmentKeys(line.segmentKeys).blockRows(line.blockRows);
   settings.compile.fuse(line.fuse);
   settings.compile.verifyFusion(line.verifyFusion);

@@ -3,6 +3,7 @@
 #ifndef ATTN_API_KERNEL_H
 #define ATTN_API_KERNEL_H
 
+#include "attn/API/Device.h"
 #include "attn/API/Result.h"
 #include "attn/API/Tensor.h"
 #include "attn/API/ThreadPool.h"
@@ -39,22 +40,6 @@ struct FunctionSignature {
 
   /// "@name(tensor<2x?xf32>, f32) -> (tensor<2x?xf32>)".
   std::string str() const;
-};
-
-/// The CPU that code is made for.
-class Target {
-public:
-  /// This machine, with everything that its CPU offers.
-  static Target host() { return Target("host"); }
-  /// A CPU of this machine's architecture by LLVM's name: "x86-64-v3", "znver4", ... An unknown name is an error of
-  /// whatever compiles for it.
-  static Target cpu(std::string name) { return Target(std::move(name)); }
-
-  const std::string &name() const { return cpuName; }
-
-private:
-  explicit Target(std::string name) : cpuName(std::move(name)) {}
-  std::string cpuName;
 };
 
 /// Where a compilation can be looked at; see DESIGN's levels. Each is the text of the whole module at that point.
@@ -140,6 +125,9 @@ public:
   /// Starts a pool of n threads (0: all) for this object and its copies: keep the object from run to run. A number out
   /// of range is reported by Kernel::run.
   RunOptions &threads(int64_t n);
+  /// Whether run returns when the kernels on a GPU are done, the default, or when they are started: then
+  /// Device::wait tells of their failure, and what they use must stay until it returns. Means nothing on a CPU.
+  RunOptions &wait(bool on) { return waits = on, *this; }
   /// Refuses runs that need more scratch memory than this in a loop, over all its threads; 0: no limit.
   RunOptions &maxScratchBytes(int64_t bytes) { return scratchLimit = bytes, *this; }
   /// f32 multiply-adds that each thread of a parallel loop must have to do, or fewer threads take part: small problems
@@ -151,6 +139,7 @@ public:
 
   const ThreadPool &pool() const { return threadPool; }
   bool profile() const { return isProfiled; }
+  bool wait() const { return waits; }
   int64_t maxScratchBytes() const { return scratchLimit; }
   int64_t leastWork() const { return workLimit; }
   /// The failure of threads(), if it failed.
@@ -161,6 +150,7 @@ private:
   int64_t scratchLimit = 0;
   int64_t workLimit = 0;
   bool isProfiled = false;
+  bool waits = true;
   Status poolStatus;
 };
 
@@ -190,6 +180,8 @@ struct RunReport {
   int64_t tiles = 0;
   /// kv tiles computed, where CompileOptions::countKvTiles is on; 0 elsewhere.
   int64_t kvTiles = 0;
+  /// Kernels started on a GPU.
+  int64_t launches = 0;
   /// Where RunOptions::profile is on: the time of the compiled code, and its parallel loops in order. What is not in a
   /// loop is checks, allocation and code around the attention.
   double seconds = 0;
@@ -224,6 +216,8 @@ public:
   ///   (sorted by stride, each has to step over all that the smaller ones reach).
   /// Strides mean nothing where a view has no elements, or in a dimension of size 1, and may be anything from 0 there.
   ///
+  /// For a GPU tensors lie in its memory: attn::DeviceBuffer, or any other that CUDA knows. Scalars are plain numbers.
+  ///
   /// That sizes of several arguments agree (`queryLen` of query and output, ...) and that lengths are in range is
   /// checked by the compiled code in front of its loops: KernelRefused. Inputs may share memory with one another.
   ///
@@ -232,6 +226,9 @@ public:
                         const RunOptions &options = RunOptions()) const;
 
   const FunctionSignature &signature() const;
+
+  /// Where it runs; the host for CPUs.
+  Device device() const;
 
   /// The time that each stage of the compilation took, in order.
   const std::vector<StageTime> &stages() const;

@@ -46,7 +46,9 @@ enum class ErrorCode {
   /// More scratch would be needed than RunOptions::maxScratchBytes allows.
   ScratchLimit,
   /// The caller's executor did not run every worker exactly once.
-  ExecutorFailed
+  ExecutorFailed,
+  /// A kernel on a GPU, or the GPU's driver, failed.
+  DeviceFailed
 };
 
 /// The name of a code, such as "InvalidArgument". Static storage.

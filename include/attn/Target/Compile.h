@@ -37,11 +37,21 @@ compileTo(CodeKind kind, mlir::ModuleOp module, const CodeOptions &options, std:
 llvm::Expected<std::unique_ptr<Jit>> compileToJit(mlir::ModuleOp module, const CodeOptions &options,
                                                   std::vector<StageLap> *times = nullptr);
 
-/// The kernels of a module for the GPU that options.pipeline.target names, as LLVM IR (takeKernels); what is left in
-/// the module is the host's, at the machine level. A module that has gpu.modules already is taken as it is.
+/// The kernels of a module for the GPU chip that options.pipeline.target names, as LLVM IR (takeKernels); what is left
+/// in the module is the host's, at the machine level. A module that has gpu.modules already is taken as it is.
 llvm::Expected<std::unique_ptr<llvm::Module>> compileKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
-                                                             const CodeOptions &options,
-                                                             std::vector<StageLap> *times = nullptr);
+                                                             const CodeOptions &options);
+
+/// Kernels of a GPU, and the code for this process that starts them.
+struct DeviceCompilation {
+  std::unique_ptr<Jit> host;
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> kernels;
+};
+
+/// compileKernels, with the host's code loaded into this process.
+llvm::Expected<DeviceCompilation> compileForDevice(mlir::ModuleOp module, const CodeOptions &options,
+                                                   std::vector<StageLap> *times = nullptr);
 
 } // namespace attn
 

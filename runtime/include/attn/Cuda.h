@@ -48,6 +48,9 @@ void attn_rt_cuda_describe(const attn_rt_cuda *cuda, attn_rt_cuda_info *info);
 /// The GPU without a program: memory and copies. Lives as long as *cuda.
 const attn_rt_device *attn_rt_cuda_memory(const attn_rt_cuda *cuda);
 
+/// Whether the driver knows the memory, as it knows all that is the GPU's or shared with it.
+int32_t attn_rt_cuda_knows(const attn_rt_cuda *cuda, const void *memory);
+
 /// Marks the begin and, later, the end of what is measured: seconds of the GPU's clock between the two marks in the
 /// stream. Waits for the second one. One measurement at a time.
 int32_t attn_rt_cuda_start_timer(attn_rt_cuda *cuda, char message[ATTN_RT_MESSAGE_BYTES]);
