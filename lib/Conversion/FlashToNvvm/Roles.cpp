@@ -263,18 +263,22 @@ static void placeTurns(Block *block, NvvmLowering &lowering) {
       lowering.role.turns.insert(scores);
     }
   });
-  auto b = ImplicitLocOpBuilder::atBlockTerminator(block->getParentOp()->getLoc(), block);
-  auto isWarpgroup = [&](int64_t number) {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.role.warpgroup, i32(b, number));
-  };
-  // What warpgroup 0 does not need any more.
-  auto last = scf::IfOp::create(b, isWarpgroup(0), /*withElseRegion=*/false);
-  b.setInsertionPointToStart(last.thenBlock());
-  arriveOnlyAt(b, i32(b, kFirstTurn + 1), 256);
-  b.setInsertionPointAfterValue(lowering.role.warpgroup);
-  auto first = scf::IfOp::create(b, isWarpgroup(1), /*withElseRegion=*/false);
-  b.setInsertionPointToStart(first.thenBlock());
-  syncAt(b, i32(b, kFirstTurn + 1), 256);
+  block->getParentOp()->walk([&](LoadQueryOp load) {
+    // Behind the copy of the query tile, for which both wait.
+    ImplicitLocOpBuilder b(load.getLoc(), load->getContext());
+    b.setInsertionPointAfter(load);
+    auto isWarpgroup = [&](int64_t number) {
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.role.warpgroup, i32(b, number));
+    };
+    auto first = scf::IfOp::create(b, isWarpgroup(1), /*withElseRegion=*/false);
+    b.setInsertionPointToStart(first.thenBlock());
+    syncAt(b, i32(b, kFirstTurn + 1), 256);
+    // What warpgroup 0 does not need any more.
+    b.setInsertionPoint(load->getBlock()->getTerminator());
+    auto last = scf::IfOp::create(b, isWarpgroup(0), /*withElseRegion=*/false);
+    b.setInsertionPointToStart(last.thenBlock());
+    arriveOnlyAt(b, i32(b, kFirstTurn + 1), 256);
+  });
 }
 
 LogicalResult attn::convertRoles(func::FuncOp kernel, NvvmLowering &lowering, ImplicitLocOpBuilder &b) {

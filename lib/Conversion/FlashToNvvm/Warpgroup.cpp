@@ -25,6 +25,10 @@ using namespace attn;
 //===----------------------------------------------------------------------===//
 
 Value attn::buildCounter(ImplicitLocOpBuilder &b) {
+  // LLVM makes registers of what lies in the entry block.
+  OpBuilder::InsertionGuard guard(b);
+  auto kernel = b.getInsertionBlock()->getParentOp()->getParentOfType<FunctionOpInterface>();
+  b.setInsertionPointToStart(&kernel.getFunctionBody().front());
   Value one = LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(1));
   Value counter = LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), b.getI32Type(), one);
   LLVM::StoreOp::create(b, i32(b, 0), counter);
@@ -97,7 +101,9 @@ void attn::syncAt(ImplicitLocOpBuilder &b, Value barrier, int64_t threads) {
 }
 
 void attn::arriveOnlyAt(ImplicitLocOpBuilder &b, Value barrier, int64_t threads) {
-  NVVM::BarrierArriveOp::create(b, barrier, i32(b, threads));
+  // NVVM's own op becomes inline assembly.
+  LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
+                                ValueRange{barrier, i32(b, threads)});
 }
 
 void attn::fenceForAsync(ImplicitLocOpBuilder &b) {
@@ -197,7 +203,7 @@ void attn::buildWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &low
     packed.push_back(pack(b, shape.element, weights[k], weights[k + 1]));
   NVVM::WgmmaFenceAlignedOp::create(b);
   for (int64_t key = 0; key < shape.kvTile; key += 16) {
-    SmallVector<Value> arguments(ArrayRef(packed).slice(key / 4, 4));
+    SmallVector<Value> arguments(packed.begin() + key / 4, packed.begin() + key / 4 + 4);
     arguments.push_back(moved(b, value, key * shape.value.pitch));
     callProduct(b, lowering, shape.valueColumns, "rs", arguments, acc);
   }
