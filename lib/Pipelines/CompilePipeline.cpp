@@ -33,9 +33,15 @@ static const char *const kWrongPatterns[] = {
     "(anonymous namespace)::IndexCastOfIndexCast", "(anonymous namespace)::IndexCastUIOfIndexCastUI",
     "{anonymous}::IndexCastOfIndexCast", "{anonymous}::IndexCastUIOfIndexCastUI"};
 
-static void cleanUp(OpPassManager &functions) {
-  functions.addPass(createCanonicalizerPass(
-      GreedyRewriteConfig(), SmallVector<std::string>(std::begin(kWrongPatterns), std::end(kWrongPatterns))));
+/// Upstream takes a parallel loop of one item apart. On a GPU it is a launch, as all others.
+static const char *const kLoopPatterns[] = {"(anonymous namespace)::ForallOpSingleOrZeroIterationDimsFolder",
+                                            "{anonymous}::ForallOpSingleOrZeroIterationDimsFolder"};
+
+static void cleanUp(OpPassManager &functions, bool keepsLoops = false) {
+  SmallVector<std::string> disabled(std::begin(kWrongPatterns), std::end(kWrongPatterns));
+  if (keepsLoops)
+    disabled.append(std::begin(kLoopPatterns), std::end(kLoopPatterns));
+  functions.addPass(createCanonicalizerPass(GreedyRewriteConfig(), disabled));
   functions.addPass(createCSEPass());
 }
 
@@ -79,7 +85,7 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
   // The FlashAttention loop.
   functions.addPass(createConvertAttnToFlashPass(
       {options.tileQ, options.tileKv, options.segmentKeys, options.target, options.skipTiles, options.countKvTiles}));
-  cleanUp(functions);
+  cleanUp(functions, isGpuTarget(options.target));
   // What the next level relies on: tiles may be updated in place.
   functions.addPass(flash::createVerifyFormPass());
 }
@@ -87,7 +93,7 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
 /// Kernels for a GPU, and the CPU's code that launches them.
 static void addGpuTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
   // Constants must be known before outlining, which captures all else.
-  cleanUp(pm.nest<func::FuncOp>());
+  cleanUp(pm.nest<func::FuncOp>(), /*keepsLoops=*/true);
   pm.addPass(flash::createOutlineKernelsPass());
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertFlashToNvvmPass({options.target}));

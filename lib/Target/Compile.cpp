@@ -135,7 +135,10 @@ static llvm::Expected<std::unique_ptr<llvm::Module>> compileKernels(mlir::Module
 llvm::Expected<std::unique_ptr<llvm::Module>> attn::compileKernels(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                                    const CodeOptions &options) {
   StageClock clock(nullptr);
-  return ::compileKernels(module, context, options, clock);
+  auto kernels = ::compileKernels(module, context, options, clock);
+  if (kernels && (*kernels)->empty())
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), "the module has no kernels for a GPU");
+  return kernels;
 }
 
 llvm::Expected<DeviceCompilation> attn::compileForDevice(mlir::ModuleOp module, const CodeOptions &options,

@@ -117,8 +117,10 @@ llvm::Expected<std::unique_ptr<llvm::Module>> attn::takeKernels(mlir::ModuleOp m
     else if (llvm::Linker::linkModules(*kernels, std::move(*translated)))
       return makeError("two of the module's gpu.modules define the same name");
   }
-  if (!kernels)
-    return makeError("the module has no kernels for a GPU");
+  if (!kernels) {
+    kernels = std::make_unique<llvm::Module>("attn_device", context);
+    kernels->setTargetTriple(deviceTriple());
+  }
   return kernels;
 }
 

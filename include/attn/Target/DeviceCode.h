@@ -35,8 +35,8 @@ llvm::Error checkChip(llvm::StringRef chip);
 llvm::Expected<std::unique_ptr<llvm::Module>> translateDeviceModule(mlir::gpu::GPUModuleOp module,
                                                                     llvm::LLVMContext &context);
 
-/// translateDeviceModule of all gpu.modules of a module, in one; they are erased. What is left is the host's. A module
-/// without kernels is an error.
+/// translateDeviceModule of all gpu.modules of a module, in one; they are erased. What is left is the host's. An
+/// empty module where there are none.
 llvm::Expected<std::unique_ptr<llvm::Module>> takeKernels(mlir::ModuleOp module, llvm::LLVMContext &context);
 
 /// Turns calls of device functions into inline assembly. Unknown functions, and calls of another type than the

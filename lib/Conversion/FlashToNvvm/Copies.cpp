@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../FlashLanes/Loops.h"
+#include "../FlashLanes/Regions.h"
 #include "Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -174,42 +175,48 @@ void attn::buildCopy(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, cons
 
 namespace {
 
-/// The loop over kv tiles around a scores op, and what reads its keys and values.
-struct KvLoop {
-  scf::ForOp loop;
+/// A scores op, what reads its values, and the loop over kv tiles around them.
+struct KvStep {
   ScoresOp scores;
-  /// Null in the loop that writes weights.
+  /// Null where weights are written.
   AccumulateOp accumulate;
+  /// Null where there is one tile, and so no loop.
+  scf::ForOp loop;
 };
 
 } // namespace
 
-static FailureOr<SmallVector<KvLoop>> collectKvLoops(func::FuncOp kernel) {
-  SmallVector<KvLoop> loops;
-  auto walked = kernel.walk([&](ScoresOp scores) {
+AccumulateOp attn::accumulateOf(ScoresOp scores) {
+  for (Operation *user : scores.getScores().getUsers())
+    if (auto weights = dyn_cast<WeightsOp>(user))
+      for (Operation *reader : weights.getWeights().getUsers())
+        if (auto accumulate = dyn_cast<AccumulateOp>(reader))
+          return accumulate;
+  return {};
+}
+
+static SmallVector<KvStep> collectKvSteps(func::FuncOp kernel) {
+  SmallVector<KvStep> steps;
+  kernel.walk([&](ScoresOp scores) {
     auto loop = dyn_cast<scf::ForOp>(scores->getParentOp());
-    if (!loop) {
-      scores.emitOpError("expects to be in a loop over kv tiles on a GPU target");
-      return WalkResult::interrupt();
-    }
-    auto inBody = loop.getBody()->getOps<AccumulateOp>();
-    loops.push_back({loop, scores, inBody.empty() ? AccumulateOp() : *inBody.begin()});
-    return WalkResult::advance();
+    if (loop && loop.getInductionVar() != scores.getJ0())
+      loop = {};
+    steps.push_back({scores, accumulateOf(scores), loop});
   });
-  if (walked.wasInterrupted())
-    return failure();
-  return loops;
+  return steps;
 }
 
 /// The keys of the tile that starts at `j0`: what the loop's body computes for its own, at the insertion point.
-static Value keysAt(ImplicitLocOpBuilder &b, KvLoop kv, Value j0) {
+static Value keysAt(ImplicitLocOpBuilder &b, KvStep kv, Value j0) {
+  if (!kv.loop)
+    return kv.scores.getKeys();
   IRMapping map;
   map.map(kv.loop.getInductionVar(), j0);
   llvm::DenseSet<Value> needed{kv.scores.getKeys()};
   SmallVector<Operation *> slice;
   for (Operation &op : llvm::reverse(llvm::make_range(kv.loop.getBody()->begin(), kv.scores->getIterator())))
-    if (llvm::any_of(op.getResults(), [&](Value result) { return needed.contains(result); })) {
-      needed.insert(op.operand_begin(), op.operand_end());
+    if (yieldsOneOf(op, needed)) {
+      insertOperands(op, needed);
       slice.push_back(&op);
     }
   for (Operation *op : llvm::reverse(slice))
@@ -218,7 +225,7 @@ static Value keysAt(ImplicitLocOpBuilder &b, KvLoop kv, Value j0) {
 }
 
 /// Begins the copies of the tile at `j0` into a stage (an i32 number).
-static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvLoop kv, Value j0,
+static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0,
                         Value number) {
   const KernelShape &shape = lowering.shape;
   ScoresOp scores = kv.scores;
@@ -231,7 +238,7 @@ static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, K
   buildCopy(b, lowering, shape.value, base, kv.accumulate.getValue(), scores.getB(), rows);
 }
 
-static void beginCopiesIf(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvLoop kv, Value j0,
+static void beginCopiesIf(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0,
                           Value number) {
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, j0, kv.loop.getUpperBound());
   auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
@@ -251,7 +258,15 @@ static Value stageOf(ImplicitLocOpBuilder &b, scf::ForOp loop) {
   return modulo(b, toI32(b, number), KernelShape::kStages);
 }
 
-static void stageLoop(KvLoop kv, NvvmLowering &lowering) {
+/// Notes where the ops of a step find their tiles.
+static void noteStage(ImplicitLocOpBuilder &b, KvStep kv, Value number, NvvmLowering &lowering) {
+  const KernelShape &shape = lowering.shape;
+  lowering.stage[kv.scores] = add(b, times(b, number, shape.key.bytes()), shape.keyOffset);
+  if (kv.accumulate)
+    lowering.stage[kv.accumulate] = add(b, times(b, number, shape.value.bytes()), shape.valueOffset);
+}
+
+static void stageLoop(KvStep kv, NvvmLowering &lowering) {
   scf::ForOp loop = kv.loop;
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   beginCopiesIf(b, lowering, kv, loop.getLowerBound(), i32(b, 0));
@@ -261,19 +276,26 @@ static void stageLoop(KvLoop kv, NvvmLowering &lowering) {
   beginCopiesIf(b, lowering, kv, plus(b, loop.getInductionVar(), loop.getStep()), next);
   NVVM::CpAsyncWaitGroupOp::create(b, KernelShape::kStages - 1);
   blockBarrier(b);
-  const KernelShape &shape = lowering.shape;
-  lowering.stage[kv.scores] = add(b, times(b, number, shape.key.bytes()), shape.keyOffset);
-  if (kv.accumulate)
-    lowering.stage[kv.accumulate] = add(b, times(b, number, shape.value.bytes()), shape.valueOffset);
+  noteStage(b, kv, number, lowering);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   blockBarrier(b);
 }
 
-LogicalResult attn::placeCopies(func::FuncOp kernel, NvvmLowering &lowering) {
-  FailureOr<SmallVector<KvLoop>> loops = collectKvLoops(kernel);
-  if (failed(loops))
-    return failure();
-  for (KvLoop kv : *loops)
-    stageLoop(kv, lowering);
-  return success();
+/// One tile is copied in front of its step.
+static void stageTile(KvStep kv, NvvmLowering &lowering) {
+  ImplicitLocOpBuilder b(kv.scores.getLoc(), kv.scores);
+  Value number = i32(b, 0);
+  beginCopies(b, lowering, kv, kv.scores.getJ0(), number);
+  NVVM::CpAsyncCommitGroupOp::create(b);
+  NVVM::CpAsyncWaitGroupOp::create(b, 0);
+  blockBarrier(b);
+  noteStage(b, kv, number, lowering);
+  Operation *last = kv.accumulate ? kv.accumulate.getOperation() : kv.scores.getOperation();
+  b.setInsertionPointAfter(last);
+  blockBarrier(b);
+}
+
+void attn::placeCopies(func::FuncOp kernel, NvvmLowering &lowering) {
+  for (KvStep kv : collectKvSteps(kernel))
+    kv.loop ? stageLoop(kv, lowering) : stageTile(kv, lowering);
 }

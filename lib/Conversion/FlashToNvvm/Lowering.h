@@ -87,9 +87,12 @@ void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering 
 void buildCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const SharedTile &tile,
                mlir::Value base, mlir::Value view, mlir::Value batch, const TileRows &rows);
 
+/// The accumulate op that takes the weights of a scores op's tile; null where they are written.
+flash::AccumulateOp accumulateOf(flash::ScoresOp scores);
+
 /// Brings the keys and values of each kv loop into shared memory, one tile ahead, and notes where the scores and
-/// accumulate ops find them. The ops are left alone. Failure after a diagnostic.
-mlir::LogicalResult placeCopies(mlir::func::FuncOp kernel, NvvmLowering &lowering);
+/// accumulate ops find them. The ops are left alone.
+void placeCopies(mlir::func::FuncOp kernel, NvvmLowering &lowering);
 
 /// The same products by warpgroups. Each waits for its stage, and gives it free.
 mlir::SmallVector<mlir::Value> buildWarpgroupScores(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,

@@ -257,8 +257,8 @@ static NvvmLowering buildConsumer(ImplicitLocOpBuilder &b, const NvvmLowering &k
 static void placeTurns(Block *block, NvvmLowering &lowering) {
   if (lowering.shape.consumers != 2)
     return;
-  block->getParentOp()->walk([&](AccumulateOp accumulate) {
-    for (auto scores : accumulate->getBlock()->getOps<ScoresOp>()) {
+  block->getParentOp()->walk([&](ScoresOp scores) {
+    if (AccumulateOp accumulate = accumulateOf(scores)) {
       lowering.role.turns.insert(accumulate);
       lowering.role.turns.insert(scores);
     }
@@ -273,8 +273,9 @@ static void placeTurns(Block *block, NvvmLowering &lowering) {
     auto first = scf::IfOp::create(b, isWarpgroup(1), /*withElseRegion=*/false);
     b.setInsertionPointToStart(first.thenBlock());
     syncAt(b, i32(b, kFirstTurn + 1), 256);
-    // What warpgroup 0 does not need any more.
-    b.setInsertionPoint(load->getBlock()->getTerminator());
+    // What warpgroup 0 does not need any more. Other loops over keys may follow, through which both have to go.
+    auto stores = llvm::make_filter_range(*load->getBlock(), llvm::IsaPred<StoreOp, StorePartialOp>);
+    b.setInsertionPoint(&*stores.begin());
     auto last = scf::IfOp::create(b, isWarpgroup(0), /*withElseRegion=*/false);
     b.setInsertionPointToStart(last.thenBlock());
     arriveOnlyAt(b, i32(b, kFirstTurn + 1), 256);

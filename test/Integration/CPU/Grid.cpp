@@ -196,7 +196,7 @@ namespace {
 /// Builds the text of a case beside its data.
 class ProblemBuilder {
 public:
-  explicit ProblemBuilder(const Case &c);
+  ProblemBuilder(const Case &c, bool keepsHeadSizes);
   Problem build();
 
 private:
@@ -213,7 +213,13 @@ private:
   void addResult(const std::string &name, const std::vector<int64_t> &sizes, const std::string &element);
   void emitDimensions();
 
+  /// True where the type leaves a dimension of this size open.
+  bool isOpen(int64_t size) const {
+    return is(Static) == "dynamic" && !(keepsHeadSizes && (size == headDim || size == valueDim));
+  }
+
   Case c;
+  bool keepsHeadSizes;
   int64_t batch = 2, heads, kvHeads, queryLen, kvLen, headDim, valueDim;
   std::string element, wide, outElement;
   std::vector<int64_t> lengths;
@@ -231,7 +237,7 @@ static void parseTwo(const std::string &text, int64_t &a, int64_t &b) {
   stream >> a >> x >> b;
 }
 
-ProblemBuilder::ProblemBuilder(const Case &c) : c(c) {
+ProblemBuilder::ProblemBuilder(const Case &c, bool keepsHeadSizes) : c(c), keepsHeadSizes(keepsHeadSizes) {
   parseTwo(is(Heads), heads, kvHeads);
   parseTwo(is(Lengths), queryLen, kvLen);
   parseTwo(is(Sizes), headDim, valueDim);
@@ -249,7 +255,7 @@ ProblemBuilder::ProblemBuilder(const Case &c) : c(c) {
 std::string ProblemBuilder::typeOf(const std::vector<int64_t> &sizes, const std::string &elementType) const {
   std::string text = "tensor<";
   for (int64_t size : sizes)
-    text += (is(Static) == "dynamic" ? "?" : std::to_string(size)) + "x";
+    text += (isOpen(size) ? "?" : std::to_string(size)) + "x";
   return text + elementType + ">";
 }
 
@@ -442,9 +448,9 @@ void ProblemBuilder::poison() {
 void ProblemBuilder::addResult(const std::string &name, const std::vector<int64_t> &sizes,
                                const std::string &elementType) {
   std::string type = typeOf(sizes, elementType), dynamic;
-  if (is(Static) == "dynamic")
-    for (unsigned k = 0; k < sizes.size(); ++k)
-      dynamic += (k ? ", " : "") + inits[k];
+  for (unsigned k = 0; k < sizes.size(); ++k)
+    if (isOpen(sizes[k]))
+      dynamic += (dynamic.empty() ? "" : ", ") + inits[k];
   initText += "  %" + name + "_init = tensor.empty(" + dynamic + ") : " + type + "\n";
   outsText += " " + (name == "out" ? std::string("outs") : name) + "(%" + name + "_init : " + type + ")";
   resultTypes += (resultTypes.empty() ? "" : ", ") + type;
@@ -456,8 +462,8 @@ void ProblemBuilder::emitDimensions() {
   if (is(Static) != "dynamic")
     return;
   bool isPacked = is(Layout) == "packed", isBshd = is(Layout) == "bshd";
-  std::string q = typeOf(isPacked ? std::vector<int64_t>(5, 1) : std::vector<int64_t>(4, 1), element);
-  std::string r4 = typeOf(std::vector<int64_t>(4, 1), element);
+  std::string q = typeOf(problem.inputs[0]->view().sizes, element);
+  std::string v = isPacked ? q : typeOf(problem.inputs[2]->view().sizes, element);
   auto dim = [&](const char *name, const char *operand, int64_t k, const std::string &type) {
     initText += "  %i_" + std::string(name) + " = arith.constant " + std::to_string(k) + " : index\n  %n_" + name +
                 " = tensor.dim " + operand + ", %i_" + name + " : " + type + "\n";
@@ -469,8 +475,8 @@ void ProblemBuilder::emitDimensions() {
     dim("j", "%q", 1, q);
     dim("e", "%q", 4, q);
   } else {
-    dim("j", "%v", isBshd ? 1 : 2, r4);
-    dim("e", "%v", 3, r4);
+    dim("j", "%v", isBshd ? 1 : 2, v);
+    dim("e", "%v", 3, v);
   }
 }
 
@@ -523,4 +529,4 @@ Problem ProblemBuilder::build() {
   return std::move(problem);
 }
 
-Problem grid::build(const Case &c) { return ProblemBuilder(c).build(); }
+Problem grid::build(const Case &c, bool keepsHeadSizes) { return ProblemBuilder(c, keepsHeadSizes).build(); }

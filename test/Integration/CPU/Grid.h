@@ -75,7 +75,8 @@ struct Problem {
   std::vector<std::unique_ptr<Buffer>> inputs, outputs;
   attn::CompileOptions options;
 };
-Problem build(const Case &c);
+/// Dynamic types leave every size open; with `keepsHeadSizes` all but those equal to the head or value size.
+Problem build(const Case &c, bool keepsHeadSizes = false);
 
 } // namespace grid
 

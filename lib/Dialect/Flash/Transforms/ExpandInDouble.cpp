@@ -62,6 +62,23 @@ static Value exp2InDouble(ImplicitLocOpBuilder &b, Value x) {
   return arith::TruncFOp::create(b, single, value);
 }
 
+/// sin(quarter pi/2 + r) for |r| <= pi/4, vectors of f64 and i64.
+static Value evaluateQuarter(ImplicitLocOpBuilder &b, Value r, Value quarter) {
+  auto type = cast<VectorType>(r.getType()), bits = cast<VectorType>(quarter.getType());
+  Value square = arith::MulFOp::create(b, r, r);
+  static const double sines[] = {1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040,
+                                 1.0 / 120,        -1.0 / 6,        1.0};
+  static const double cosines[] = {1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0};
+  Value sine = arith::MulFOp::create(b, r, polynomial(b, square, sines));
+  Value cosine = polynomial(b, square, cosines);
+  auto hasBit = [&](int64_t bit) -> Value {
+    Value masked = arith::AndIOp::create(b, quarter, splatInteger(b, bits, bit));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, splatInteger(b, bits, 0));
+  };
+  Value value = arith::SelectOp::create(b, hasBit(1), cosine, sine);
+  return arith::SelectOp::create(b, hasBit(2), arith::NegFOp::create(b, value), value);
+}
+
 /// sin(x + quarterTurns pi/2) for |x| < 2^30.
 static Value reduceAndEvaluate(ImplicitLocOpBuilder &b, Value x, int64_t quarterTurns) {
   auto single = cast<VectorType>(x.getType());
@@ -76,21 +93,49 @@ static Value reduceAndEvaluate(ImplicitLocOpBuilder &b, Value x, int64_t quarter
   Value minusK = arith::NegFOp::create(b, k);
   Value r = vector::FMAOp::create(b, minusK, splat(b, type, halfPi), wide);
   r = vector::FMAOp::create(b, minusK, splat(b, type, halfPiRest), r);
-  Value square = arith::MulFOp::create(b, r, r);
-  static const double sines[] = {1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040,
-                                 1.0 / 120,        -1.0 / 6,        1.0};
-  static const double cosines[] = {1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0};
-  Value sine = arith::MulFOp::create(b, r, polynomial(b, square, sines));
-  Value cosine = polynomial(b, square, cosines);
   Value quarter =
       arith::AddIOp::create(b, vector::BitCastOp::create(b, bits, shifted), splatInteger(b, bits, quarterTurns));
-  auto hasBit = [&](int64_t bit) -> Value {
-    Value masked = arith::AndIOp::create(b, quarter, splatInteger(b, bits, bit));
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, splatInteger(b, bits, 0));
+  return arith::TruncFOp::create(b, single, evaluateQuarter(b, r, quarter));
+}
+
+/// sin(x + quarterTurns pi/2) for a scalar |x| >= 2^30, where there is no libm. x = m 2^s with an integer m of 24 bits and
+/// s from 7 to 104; x 2/pi modulo 4 has 2 bits before the point and 126 behind it, of which m loses 24 (Payne and Hanek,
+/// Radian reduction for trigonometric functions, 1983). Infinities and NaN give NaN.
+static Value evaluateLarge(ImplicitLocOpBuilder &b, Value x, int64_t quarterTurns) {
+  auto wideType = b.getIntegerType(256), type = b.getIntegerType(128);
+  auto number = [&](Type type, uint64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, APInt(type.getIntOrFloatBitWidth(), value)));
   };
-  Value value = arith::SelectOp::create(b, hasBit(1), cosine, sine);
-  value = arith::SelectOp::create(b, hasBit(2), arith::NegFOp::create(b, value), value);
-  return arith::TruncFOp::create(b, single, value);
+  // floor(2/pi * 2^232).
+  const APInt twoOverPi(256, "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abde", 16);
+  Value bits = arith::BitcastOp::create(b, b.getI32Type(), x);
+  Value exponent = arith::AndIOp::create(b, arith::ShRUIOp::create(b, bits, number(b.getI32Type(), 23)),
+                                         number(b.getI32Type(), 255));
+  Value mantissa = arith::OrIOp::create(b, arith::AndIOp::create(b, bits, number(b.getI32Type(), 0x7fffff)),
+                                        number(b.getI32Type(), 0x800000));
+  // 150 is the exponent of a mantissa that counts ones. Two bits are kept before the point.
+  Value shift = arith::SubIOp::create(b, exponent, number(b.getI32Type(), 150));
+  Value moved = arith::ShLIOp::create(b, Value(arith::ConstantOp::create(b, b.getIntegerAttr(wideType, twoOverPi))),
+                                      arith::ExtUIOp::create(b, wideType, shift));
+  Value window = arith::TruncIOp::create(b, type, arith::ShRUIOp::create(b, moved, number(wideType, 232 + 2 - 128)));
+  Value product = arith::MulIOp::create(b, window, arith::ExtUIOp::create(b, type, mantissa));
+  // The upper half tells the turn and its fraction, which is taken from the nearest quarter: signed, in 2^-62.
+  Value upper = arith::TruncIOp::create(b, b.getI64Type(), arith::ShRUIOp::create(b, product, number(type, 64)));
+  Value rounded = arith::AddIOp::create(b, upper, number(b.getI64Type(), uint64_t(1) << 61));
+  Value quarter = arith::ShRUIOp::create(b, rounded, number(b.getI64Type(), 62));
+  Value fraction = arith::SubIOp::create(b, upper, arith::ShLIOp::create(b, quarter, number(b.getI64Type(), 62)));
+  Value r = arith::MulFOp::create(b, arith::SIToFPOp::create(b, b.getF64Type(), fraction),
+                                  Value(arith::ConstantOp::create(b, b.getF64FloatAttr(0x1p-62 * 1.57079632679489661923))));
+  // -x is -r in -quarter.
+  Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bits, number(b.getI32Type(), 0));
+  r = arith::SelectOp::create(b, isNegative, arith::NegFOp::create(b, r), r);
+  Value negated = arith::SubIOp::create(b, number(b.getI64Type(), 0), quarter);
+  quarter = arith::AddIOp::create(b, arith::SelectOp::create(b, isNegative, negated, quarter),
+                                  number(b.getI64Type(), quarterTurns));
+  auto lane = [&](Value value) { return vector::BroadcastOp::create(b, VectorType::get({1}, value.getType()), value); };
+  Value value = vector::ExtractOp::create(b, evaluateQuarter(b, lane(r), lane(quarter)), 0);
+  Value notFinite = arith::SubFOp::create(b, x, x);
+  return arith::AddFOp::create(b, arith::TruncFOp::create(b, b.getF32Type(), value), notFinite);
 }
 
 namespace {
@@ -113,17 +158,19 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
 };
 
 template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
+  ExpandTrigonometric(MLIRContext *context, bool onDevice, PatternBenefit benefit)
+      : OpRewritePattern<OpTy>(context, benefit), onDevice(onDevice) {}
 
-  /// One scalar call for each lane: libm, as all scalar math.
-  static Value callPerLane(ImplicitLocOpBuilder &b, Value x) {
+  /// One scalar call for each lane: libm, as all scalar math, where there is one.
+  Value callPerLane(ImplicitLocOpBuilder &b, Value x) const {
     auto type = cast<VectorType>(x.getType());
     auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
     auto loop = scf::ForOp::create(b, index(0), index(type.getDimSize(0)), index(1), x,
                                    [&](OpBuilder &nested, Location loc, Value lane, ValueRange carried) {
                                      ImplicitLocOpBuilder b(loc, nested);
                                      Value scalar = vector::ExtractOp::create(b, x, OpFoldResult(lane));
-                                     Value value = OpTy::create(b, scalar);
+                                     Value value = onDevice ? evaluateLarge(b, scalar, quarterTurns)
+                                                            : Value(OpTy::create(b, scalar));
                                      Value next = vector::InsertOp::create(b, value, carried[0], OpFoldResult(lane));
                                      scf::YieldOp::create(b, next);
                                    });
@@ -152,11 +199,14 @@ template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRe
     rewriter.replaceOp(op, choice);
     return success();
   }
+
+  bool onDevice;
 };
 
 } // namespace
 
-void attn::flash::populateDoublePatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandExp2, ExpandTrigonometric<math::SinOp, 0>, ExpandTrigonometric<math::CosOp, 1>>(
-      patterns.getContext(), /*benefit=*/2);
+void attn::flash::populateDoublePatterns(RewritePatternSet &patterns, bool onDevice) {
+  patterns.add<ExpandExp2>(patterns.getContext(), /*benefit=*/2);
+  patterns.add<ExpandTrigonometric<math::SinOp, 0>, ExpandTrigonometric<math::CosOp, 1>>(patterns.getContext(),
+                                                                                         onDevice, /*benefit=*/2);
 }

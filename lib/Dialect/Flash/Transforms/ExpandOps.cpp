@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace attn::flash {
@@ -70,6 +71,20 @@ static void populateExpansions(RewritePatternSet &patterns, bool onDevice) {
   vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
 }
 
+/// Makes vectors of one lane of a function on scalars. Returns the function on them.
+static Operation *widenScalar(Operation *op) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  auto vectorOf = [](Type type) { return VectorType::get({1}, type); };
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(vector::BroadcastOp::create(b, vectorOf(operand.getType()), operand));
+  OperationState state(op->getLoc(), op->getName(), operands, vectorOf(op->getResult(0).getType()), op->getAttrs());
+  Operation *wide = b.create(state);
+  op->getResult(0).replaceAllUsesWith(vector::ExtractOp::create(b, wide->getResult(0), 0));
+  op->erase();
+  return wide;
+}
+
 /// Polynomials for the f32 functions on vectors; on a device, on scalars too. They would take any, hence the list of
 /// ops. Upstream's cbrt makes NaN of infinity and is off by 12 ulp: libm serves its lanes.
 static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
@@ -84,8 +99,11 @@ static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
   });
   if (ops.empty())
     return success();
+  for (Operation *&op : ops)
+    if (!isa<VectorType>(op->getResult(0).getType()))
+      op = widenScalar(op);
   RewritePatternSet patterns(function.getContext());
-  attn::flash::populateDoublePatterns(patterns);
+  attn::flash::populateDoublePatterns(patterns, onDevice);
   populateMathPolynomialApproximationPatterns(patterns);
   GreedyRewriteConfig config;
   config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
