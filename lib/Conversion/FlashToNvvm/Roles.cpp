@@ -30,7 +30,7 @@ using namespace attn;
 using namespace attn::flash;
 
 /// Registers of a thread for each role with two multiplying warpgroups: 65536 in all, in steps of 8.
-static constexpr int64_t kProducerRegisters = 40, kConsumerRegisters = 232;
+static constexpr int64_t kProducerRegisters = 56, kConsumerRegisters = 224;
 
 //===----------------------------------------------------------------------===//
 // The producer
@@ -201,8 +201,8 @@ static void makeBarriers(ImplicitLocOpBuilder &b, const NvvmLowering &lowering) 
   blockBarrier(b);
 }
 
-/// Adds arguments for the tensor maps of keys and values that are the kernel's own arguments, and says so to the launch:
-/// `attn.tensor_maps` has the number of a capture and the rows of a box for each.
+/// Adds arguments for the tensor maps of keys and values that are the kernel's own arguments, and says so to the
+/// launch: `attn.tensor_maps` has the number of a capture and the rows of a box for each.
 static void addTensorMaps(func::FuncOp kernel, NvvmLowering &lowering) {
   Builder builder(kernel.getContext());
   Block &entry = kernel.getBody().front();

@@ -4,6 +4,7 @@
 #include "Grid.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -530,3 +531,8 @@ Problem ProblemBuilder::build() {
 }
 
 Problem grid::build(const Case &c, bool keepsHeadSizes) { return ProblemBuilder(c, keepsHeadSizes).build(); }
+
+attn::Target grid::testTarget() {
+  const char *name = std::getenv("ATTN_TEST_TARGET");
+  return attn::Target::named(name ? name : "host");
+}

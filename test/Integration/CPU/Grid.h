@@ -69,6 +69,9 @@ private:
   std::vector<unsigned char> bytes;
 };
 
+/// What tests of masks and scores compile for: this CPU, or what ATTN_TEST_TARGET names, such as emulator:sm_90a.
+attn::Target testTarget();
+
 /// The program of a case and its data.
 struct Problem {
   std::string text;

@@ -71,7 +71,7 @@ attn::CompileOptions options(int64_t segmentKeys = kSegmentKeys) {
 }
 
 attn::Kernel compile(const attn::Module &module, const attn::CompileOptions &options) {
-  auto kernel = module.compile("f", attn::Target::host(), options);
+  auto kernel = module.compile("f", grid::testTarget(), options);
   EXPECT_TRUE(kernel.ok()) << kernel.error().str();
   return std::move(kernel).value();
 }

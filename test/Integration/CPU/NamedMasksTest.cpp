@@ -223,7 +223,7 @@ std::vector<NamedCase> scoreCases() {
 
 attn::Result<attn::Kernel> compile(const attn::Module &module, bool skipTiles = true) {
   auto options = attn::CompileOptions().tileQ(32).tileKv(16).skipTiles(skipTiles);
-  return module.compile("f", attn::Target::host(), options);
+  return module.compile("f", grid::testTarget(), options);
 }
 
 std::vector<attn::Argument> arguments(const Program &program) {

@@ -288,8 +288,8 @@ public:
       return;
     }
     auto options = attn::CompileOptions().tileQ(tileQ).tileKv(tileKv).countKvTiles(true);
-    auto fast = parsed->compile("f", attn::Target::host(), options);
-    auto slow = parsed->compile("f", attn::Target::host(), options.skipTiles(false));
+    auto fast = parsed->compile("f", grid::testTarget(), options);
+    auto slow = parsed->compile("f", grid::testTarget(), options.skipTiles(false));
     if (!fast || !slow) {
       ADD_FAILURE() << (fast ? slow : fast).error().str() << "\n" << text;
       return;

@@ -136,7 +136,7 @@ void expectAgreement(const Operation &operation, const std::string &dtype, const
   SCOPED_TRACE(operation.name + " in an attention of " + dtype);
   auto module = attn::Module::parse(text, "region.mlir");
   ASSERT_TRUE(module.ok()) << module.error().str() << "\n" << text;
-  auto kernel = module->compile("f");
+  auto kernel = module->compile("f", grid::testTarget());
   ASSERT_TRUE(kernel.ok()) << kernel.error().str();
   attn::DType type = dtype == "f64" ? attn::DType::F64 : attn::DType::F32;
   Buffer q(type, {kBatch, kHeads, kQueries, 4}), k(type, {kBatch, kHeads, kKeys, 4}),

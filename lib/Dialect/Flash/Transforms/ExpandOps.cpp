@@ -116,6 +116,12 @@ struct ExpandOps : attn::flash::impl::ExpandOpsPassBase<ExpandOps> {
   using Base::Base;
 
   void runOnOperation() override {
+    if (onDevice) {
+      RewritePatternSet patterns(&getContext());
+      attn::flash::populateDeviceExpansions(patterns);
+      if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+        return signalPassFailure();
+    }
     if (failed(expandMath(getOperation(), onDevice)))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());

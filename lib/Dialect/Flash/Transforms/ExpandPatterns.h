@@ -18,6 +18,10 @@ void populateDoublePatterns(mlir::RewritePatternSet &patterns, bool onDevice);
 /// ipowi (exact, wrapping), fma of 16-bit types, and arith.truncf from f64 to bf16 (one rounding, to nearest even).
 void populateScalarExpansions(mlir::RewritePatternSet &patterns);
 
+/// Math functions that libm serves on a CPU, by others: isnan, isfinite, log10, cbrt and sincos; upstream's sinh, cosh,
+/// tan, asinh, acosh, atanh, powf, fpowi and rsqrt.
+void populateDeviceExpansions(mlir::RewritePatternSet &patterns);
+
 } // namespace attn::flash
 
 #endif // ATTN_DIALECT_FLASH_TRANSFORMS_EXPANDPATTERNS_H

@@ -1,0 +1,25 @@
+// RUN: attn-opt %s --pass-pipeline="builtin.module(gpu.module(convert-flash-to-nvvm{target=sm_80}))" --split-input-file --verify-diagnostics
+// RUN: echo "gpu.module @m {}" | not attn-opt --pass-pipeline="builtin.module(gpu.module(convert-flash-to-nvvm{target=x86-64}))" 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: echo "gpu.module @m {}" | not attn-opt --pass-pipeline="builtin.module(gpu.module(convert-flash-to-nvvm{target=sm_70}))" 2>&1 | FileCheck %s --check-prefix=OLD
+
+// CPU: error: expects a GPU such as sm_80 as target, but got x86-64
+// OLD: error: unknown GPU 'sm_70'; use sm_80, sm_86, sm_89, sm_90 or a later one, or sm_90a
+
+gpu.module @attn_device {
+  func.func @two_sizes(%item: index, %sink: f32) {
+    %m, %l, %a = flash.init : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 16, f32>
+    // expected-error @below {{'flash.init' op expects one number of rows in a kernel, but got 32 beside 16}}
+    %n, %k, %b = flash.init : !flash.rows<32, f32>, !flash.rows<32, f32>, !flash.acc<32 x 16, f32>
+    return
+  }
+}
+
+// -----
+
+gpu.module @attn_device {
+  // expected-error @below {{'func.func' op expects a value size that the types tell}}
+  func.func @dynamic_values(%item: index, %e: index) {
+    %m, %l, %a = flash.init value_dim %e : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
+    return
+  }
+}
