@@ -106,6 +106,8 @@ TEST_F(Cuda, UsesTheCallersStream) {
   attn_rt_cuda *other = nullptr;
   ASSERT_EQ(attn_rt_cuda_open(0, &word, &other, message), 0) << message;
   EXPECT_EQ(fake().liveObjects() - own, own - objects - 1); // all but the stream
+  EXPECT_EQ(attn_rt_cuda_stream(other), &word);
+  EXPECT_NE(attn_rt_cuda_stream(cuda), nullptr);
   attn_rt_cuda_close(other);
 }
 
