@@ -20,7 +20,7 @@ FakeCuda &fake() {
 }
 
 constexpr const char *kAttention = R"(
-!heads = tensor<1x2x16x16xf32>
+!heads = tensor<1x2x80x16xf32>
 func.func @attend(%query: !heads, %key: !heads, %value: !heads) -> !heads {
   %scale = arith.constant 0.25 : f32
   %init = tensor.empty() : !heads
@@ -177,11 +177,11 @@ TEST(ApiCuda, KernelsOfCpusRunOnTheHost) {
   auto run = [&](const RunOptions &options) {
     std::vector<DeviceBuffer> buffers;
     for (int n = 0; n < 4; ++n)
-      buffers.push_back(*DeviceBuffer::create(kernel->device(), 2 * 16 * 16 * sizeof(float)));
-    std::vector<float> ones(2 * 16 * 16, 1);
+      buffers.push_back(*DeviceBuffer::create(kernel->device(), 2 * 80 * 16 * sizeof(float)));
+    std::vector<float> ones(2 * 80 * 16, 1);
     for (int n = 0; n < 3; ++n)
       EXPECT_TRUE(buffers[n].upload(ones.data(), buffers[n].bytes()));
-    auto view = [&](int n) { return buffers[n].view<float>({1, 2, 16, 16}); };
+    auto view = [&](int n) { return buffers[n].view<float>({1, 2, 80, 16}); };
     auto report = kernel->run({view(0), view(1), view(2)}, {view(3)}, options);
     EXPECT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->launches, 0);
@@ -200,7 +200,7 @@ TEST(ApiCuda, KernelsOfCpusRunOnTheHost) {
 /// The attention above on a device, with its arguments there.
 class DeviceKernel : public testing::Test {
 protected:
-  static constexpr int64_t elements = 2 * 16 * 16;
+  static constexpr int64_t elements = 2 * 80 * 16;
 
   void compile(const Target &target) {
     fake().reset();
@@ -215,7 +215,7 @@ protected:
       ASSERT_TRUE(buffers[n].upload(values.data(), buffers[n].bytes()));
     }
   }
-  MutableTensorView view(int n) const { return buffers[n].view<float>({1, 2, 16, 16}); }
+  MutableTensorView view(int n) const { return buffers[n].view<float>({1, 2, 80, 16}); }
   Result<RunReport> run(const RunOptions &options = RunOptions()) const {
     return kernel->run({view(0), view(1), view(2)}, {view(3)}, options);
   }
@@ -254,14 +254,14 @@ TEST_F(DeviceKernel, StartsKernelsOfCuda) {
 TEST_F(DeviceKernel, RefusesTheHostsMemoryOnCuda) {
   compile(Target::cuda());
   std::vector<float> host(elements, 1);
-  auto input = kernel->run({view(0), attn::view(host, {1, 2, 16, 16}), view(2)}, {view(3)});
+  auto input = kernel->run({view(0), attn::view(host, {1, 2, 80, 16}), view(2)}, {view(3)});
   ASSERT_FALSE(input);
   EXPECT_EQ(input.error().code, ErrorCode::InvalidArgument);
   EXPECT_EQ(
       input.error().message,
       "argument 1 expects memory of GPU Fake GPU 0, compute capability 9.0, 132 multiprocessors, but got memory of "
       "the host; upload it to an attn::DeviceBuffer");
-  auto output = kernel->run({view(0), view(1), view(2)}, {attn::view(host, {1, 2, 16, 16})});
+  auto output = kernel->run({view(0), view(1), view(2)}, {attn::view(host, {1, 2, 80, 16})});
   ASSERT_FALSE(output);
   EXPECT_THAT(output.error().message, HasSubstr("output 0 expects memory of GPU"));
 }

@@ -109,7 +109,7 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   BenchSettings settings;
   settings.file = line.file;
   settings.target = line.target;
-  std::string set = settings.isGpu() && !line.set.getNumOccurrences() ? "gpu" : line.set;
+  std::string set = settings.isGpu() && !line.set.getNumOccurrences() ? std::string("gpu") : line.set.getValue();
   if (line.file.empty())
     settings.file = findBeside(argv[0], ("share/attn/bench/" + set + ".json").c_str());
   settings.workloads = line.workloads;

@@ -64,7 +64,7 @@ static Result<Samples> takeSamplesOf(const Kernel &kernel, const DeviceData &dat
   return takeDeviceSamples(kernel.device(), run, beside, sampling);
 }
 
-static Result<GpuMeasurement> measure(const Workload &workload, const BenchSettings &settings, GpuMatmul *matmul) {
+static Result<GpuMeasurement> measureOnGpu(const Workload &workload, const BenchSettings &settings, GpuMatmul *matmul) {
   auto module = Module::parseFile(workload.source);
   if (!module)
     return module.error();
@@ -118,7 +118,7 @@ static Row rowOf(const GpuMeasurement &measurement) {
           llvm::formatv("{0:f0}", measurement.compileMilliseconds).str()};
 }
 
-static std::string formatTable(const std::vector<GpuMeasurement> &measurements) {
+static std::string formatGpuTable(const std::vector<GpuMeasurement> &measurements) {
   std::vector<Row> rows = {{"", "workload", "ms", "TFLOP/s", "matmul", "share", "reach", "compile ms"}};
   std::vector<Row> errors = {{"", "result", "elements", "largest error", "allowed", ""}};
   for (const GpuMeasurement &measurement : measurements) {
@@ -132,8 +132,8 @@ static std::string formatTable(const std::vector<GpuMeasurement> &measurements) 
   return alignRows(rows, /*leftColumns=*/2) + (errors.size() > 1 ? alignRows(errors, /*leftColumns=*/2) : "");
 }
 
-static std::string formatJson(const std::string &gpu, const BenchSettings &settings,
-                              const std::vector<GpuMeasurement> &measurements) {
+static std::string formatGpuJson(const std::string &gpu, const BenchSettings &settings,
+                                 const std::vector<GpuMeasurement> &measurements) {
   json::Array workloads;
   for (const GpuMeasurement &measurement : measurements) {
     json::Array repetitions;
@@ -180,7 +180,7 @@ Status tool::runGpuBench(const BenchSettings &settings, const std::vector<Worklo
   for (const Workload &workload : workloads) {
     std::fprintf(stderr, "%s (%zu of %zu): %s\n", workload.name.c_str(), measurements.size() + 1, workloads.size(),
                  workload.title.c_str());
-    auto measurement = measure(workload, settings, matmul ? &*matmul : nullptr);
+    auto measurement = measureOnGpu(workload, settings, matmul ? &*matmul : nullptr);
     if (!measurement) {
       Error error = measurement.error();
       error.message = workload.name + ": " + error.message;
@@ -190,8 +190,8 @@ Status tool::runGpuBench(const BenchSettings &settings, const std::vector<Worklo
   }
   std::printf("%s, %lld repetitions of at least %.0f ms\n%s", gpu.c_str(),
               static_cast<long long>(settings.sampling.repeat), settings.sampling.leastSeconds * 1e3,
-              formatTable(measurements).c_str());
-  if (Status status = writeText(settings.json, formatJson(gpu, settings, measurements)); !status)
+              formatGpuTable(measurements).c_str());
+  if (Status status = writeText(settings.json, formatGpuJson(gpu, settings, measurements)); !status)
     return status;
   return checkErrors(measurements);
 }
