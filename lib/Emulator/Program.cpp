@@ -107,6 +107,9 @@ static llvm::Error checkSizes(const Launch &launch, const Kernel &kernel, const 
 
 /// What cuTensorMapEncodeTiled demands.
 static llvm::Error checkTensorMap(const Launch &launch, size_t index, const attn_rt_tensor_map &map) {
+  // The kernel does not look at it.
+  if (!map.base)
+    return llvm::Error::success();
   auto fail = [&](const llvm::Twine &message) {
     return makeError(launch, "the tensor map of parameter " + llvm::Twine(index) + " " + message);
   };

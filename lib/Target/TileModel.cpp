@@ -34,7 +34,7 @@ static void shareTile(const TileQuery &query, int64_t leastRows, TileSizes &size
 
 TileSizes attn::chooseTiles(const TargetDescription &target, const TileQuery &query) {
   if (target.gpu)
-    return chooseGpuTiles(query);
+    return chooseGpuTiles(*target.gpu, query);
   const bool manyRegisters = target.vectorRegisters >= 32;
   const int64_t vectors = manyRegisters ? 4 : 2;
   const int64_t blockRows = !manyRegisters && target.hasFma ? 6 : 4;
@@ -52,17 +52,24 @@ int64_t attn::gpuWarpRows(unsigned elementBits, int64_t headDim, int64_t valueDi
   return std::min<int64_t>(isLarge ? 16 : 32, queryRows);
 }
 
-TileSizes attn::chooseGpuTiles(const TileQuery &query) {
+/// Keys of a tile.
+static int64_t gpuKeys(const GpuTarget &target, const TileQuery &query, int64_t queryRows) {
   const int64_t size = std::max(query.headDim, query.valueDim);
-  TileSizes sizes{128, 0, 32, 0};
-  if (query.elementBits > 16 || size > 128)
-    sizes.queryRows = 64;
   if (query.elementBits > 16)
-    sizes.kvTile = size <= 128 ? 32 : 16;
-  else if (size <= 64)
-    sizes.kvTile = 64;
+    return size <= 128 ? 32 : 16;
+  if (target.hasWarpgroups && queryRows >= 64)
+    return size <= 128 ? 128 : 80;
+  return size <= 64 ? 64 : 32;
+}
+
+TileSizes attn::chooseGpuTiles(const GpuTarget &target, const TileQuery &query) {
+  const bool isHalf = query.elementBits <= 16;
+  const bool isSmallHead = std::max(query.headDim, query.valueDim) <= 128;
+  const bool isLarge = isHalf && (isSmallHead || target.hasWarpgroups);
+  TileSizes sizes{isLarge ? 128 : 64, 0, 0, 0};
   sizes.lanes = sizes.queryRows;
   shareTile(query, 16, sizes);
+  sizes.kvTile = gpuKeys(target, query, sizes.queryRows);
   sizes.lanes = gpuWarpRows(query.elementBits, query.headDim, query.valueDim, sizes.queryRows);
   return sizes;
 }

@@ -85,6 +85,8 @@ static bool checkMap(const attn_rt_tensor_map &map, char message[ATTN_RT_MESSAGE
 bool attn::runtime::encodeTensorMap(const CudaDriver &driver, const attn_rt_tensor_map &map, EncodedTensorMap &encoded,
                                     char message[ATTN_RT_MESSAGE_BYTES]) {
   encoded = {};
+  if (!map.base)
+    return true; // The kernel does not look at it.
   if (!driver.encodeTensorMap) {
     setMessage(message, "the CUDA driver has no cuTensorMapEncodeTiled; copies by boxes need one for CUDA 12 or newer");
     return false;

@@ -58,6 +58,22 @@ static void populateConversions(const LLVMTypeConverter &converter, RewritePatte
   populateMathToLLVMConversionPatterns(converter, patterns);
 }
 
+/// The last arguments of a kernel are tensor maps, each with a flag (convert-flash-to-nvvm): a map is 128 bytes that the
+/// launch hands over by value.
+static void markTensorMaps(LLVM::LLVMFuncOp function) {
+  auto maps = function->getAttrOfType<ArrayAttr>("attn.tensor_maps");
+  if (!maps)
+    return;
+  Builder b(function.getContext());
+  for (unsigned k = 0; k < maps.size(); ++k) {
+    unsigned number = function.getNumArguments() - 2 * (maps.size() - k);
+    Type bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
+    function.setArgAttr(number, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+    function.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+    function.setArgAttr(number, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
+  }
+}
+
 /// What NVVM has to know of a kernel.
 static void markKernels(Operation *module) {
   module->walk([](LLVM::LLVMFuncOp function) {
@@ -68,6 +84,7 @@ static void markKernels(Operation *module) {
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                       b.getDenseI32ArrayAttr({static_cast<int32_t>(threads.getInt()), 1, 1}));
+    markTensorMaps(function);
   });
 }
 

@@ -47,7 +47,16 @@ static LogicalResult callRuntime(ImplicitLocOpBuilder &b, Operation *op, StringR
 
 namespace {
 
-/// The layouts of attn_rt_launch_info and attn_rt_parameter.
+/// What a parameter is: attn_rt_parameter_kind.
+enum ParameterKind : int32_t { kBytes = 0, kTensorMap = 1 };
+
+/// A parameter of a launch: a value whose bytes it is, or an attn_rt_tensor_map in memory.
+struct Parameter {
+  Value value;
+  ParameterKind kind = kBytes;
+};
+
+/// The layouts of attn_rt_launch_info, attn_rt_parameter and attn_rt_tensor_map.
 struct LaunchTypes {
   explicit LaunchTypes(MLIRContext *context) {
     Type pointer = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64),
@@ -55,8 +64,34 @@ struct LaunchTypes {
     Type three = LLVM::LLVMArrayType::get(i64, 3);
     info = LLVM::LLVMStructType::getLiteral(context, {pointer, three, three, i64, i64, pointer});
     parameter = LLVM::LLVMStructType::getLiteral(context, {i32, i32, pointer});
+    Type sizes = LLVM::LLVMArrayType::get(i64, 5), box = LLVM::LLVMArrayType::get(i32, 5);
+    tensorMap = LLVM::LLVMStructType::getLiteral(context, {pointer, i32, i32, sizes, sizes, box, i32});
   }
-  LLVM::LLVMStructType info, parameter;
+  LLVM::LLVMStructType info, parameter, tensorMap;
+};
+
+/// Builds the tensor map of a view [batch, heads, length, size] for boxes of `rows` rows of 128 bytes.
+class TensorMapBuilder {
+public:
+  TensorMapBuilder(ImplicitLocOpBuilder &builder, Operation *op, Value descriptor, MemRefType type)
+      : b(builder), op(op), view(descriptor), type(type) {}
+
+  /// Two parameters: the map, and whether the hardware takes it.
+  SmallVector<Parameter> build(const LaunchTypes &types, int64_t rows);
+
+private:
+  Value number(int64_t value) { return constant(b, b.getI64Type(), value); }
+  Value compare(LLVM::ICmpPredicate predicate, Value x, Value y) {
+    return LLVM::ICmpOp::create(b, predicate, x, y);
+  }
+  Value bytes(Value elements) { return LLVM::MulOp::create(b, elements, number(elementBytes())); }
+  int64_t elementBytes() { return type.getElementTypeBitWidth() / 8; }
+  Value isUsable(Value base);
+
+  ImplicitLocOpBuilder &b;
+  Operation *op;
+  MemRefDescriptor view;
+  MemRefType type;
 };
 
 struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
@@ -79,7 +114,8 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
   }
 
   /// What the kernel takes, one value a parameter.
-  SmallVector<Value> unpack(ImplicitLocOpBuilder &b, flash::LaunchOp op, OpAdaptor adaptor) const {
+  SmallVector<Parameter> unpack(ImplicitLocOpBuilder &b, flash::LaunchOp op, OpAdaptor adaptor,
+                                const LaunchTypes &types) const {
     SmallVector<Value> values{adaptor.getItems()};
     for (auto [capture, value] : llvm::zip(op.getCaptures(), adaptor.getCaptures())) {
       if (auto memref = dyn_cast<MemRefType>(capture.getType()))
@@ -87,22 +123,38 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
       else
         values.push_back(value);
     }
-    return values;
+    SmallVector<Parameter> parameters;
+    for (Value value : values)
+      parameters.push_back({value});
+    Operation *kernel = SymbolTable::lookupNearestSymbolFrom(op, op.getKernelAttr());
+    auto maps = kernel->getAttrOfType<ArrayAttr>("attn.tensor_maps");
+    for (Attribute map : maps ? maps.getValue() : ArrayRef<Attribute>()) {
+      ArrayRef<int64_t> numbers = cast<DenseI64ArrayAttr>(map).asArrayRef();
+      auto type = cast<MemRefType>(op.getCaptures()[numbers[0]].getType());
+      llvm::append_range(parameters, TensorMapBuilder(b, op, adaptor.getCaptures()[numbers[0]], type)
+                                         .build(types, numbers[1]));
+    }
+    return parameters;
   }
 
   /// An array of attn_rt_parameter for values that lie in slots of the stack.
-  Value buildParameters(ImplicitLocOpBuilder &b, Operation *op, const LaunchTypes &types, ValueRange values) const {
-    Value array = stackSlot(b, op, types.parameter, values.size());
+  Value buildParameters(ImplicitLocOpBuilder &b, Operation *op, const LaunchTypes &types,
+                        ArrayRef<Parameter> parameters) const {
+    Value array = stackSlot(b, op, types.parameter, parameters.size());
     DataLayout layout = DataLayout::closest(op);
-    for (auto [number, value] : llvm::enumerate(values)) {
-      Value slot = stackSlot(b, op, value.getType());
-      LLVM::StoreOp::create(b, value, slot);
+    for (auto [number, parameter] : llvm::enumerate(parameters)) {
+      Value data = parameter.value;
+      Type type = parameter.kind == kTensorMap ? Type(types.tensorMap) : data.getType();
+      if (parameter.kind == kBytes) {
+        data = stackSlot(b, op, type);
+        LLVM::StoreOp::create(b, parameter.value, data);
+      }
       auto field = [&](int32_t which) {
         return fieldAddress(b, types.parameter, array, {static_cast<int32_t>(number), which});
       };
-      LLVM::StoreOp::create(b, constant(b, b.getI32Type(), 0), field(0));
-      LLVM::StoreOp::create(b, constant(b, b.getI32Type(), layout.getTypeSize(value.getType())), field(1));
-      LLVM::StoreOp::create(b, slot, field(2));
+      LLVM::StoreOp::create(b, constant(b, b.getI32Type(), parameter.kind), field(0));
+      LLVM::StoreOp::create(b, constant(b, b.getI32Type(), layout.getTypeSize(type)), field(1));
+      LLVM::StoreOp::create(b, data, field(2));
     }
     return array;
   }
@@ -115,7 +167,7 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     LaunchTypes types(b.getContext());
-    SmallVector<Value> values = unpack(b, op, adaptor);
+    SmallVector<Parameter> parameters = unpack(b, op, adaptor, types);
     Value info = stackSlot(b, op, types.info);
     auto store = [&](Value value, ArrayRef<LLVM::GEPArg> path) {
       LLVM::StoreOp::create(b, value, fieldAddress(b, types.info, info, path));
@@ -131,14 +183,70 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
       store(one, {0, 2, axis});
     }
     store(constant(b, i64, *bytes), {0, 3});
-    store(constant(b, i64, values.size()), {0, 4});
-    store(buildParameters(b, op, types, values), {0, 5});
+    store(constant(b, i64, parameters.size()), {0, 4});
+    store(buildParameters(b, op, types, parameters), {0, 5});
     if (failed(callRuntime(b, op, "attn_rt_launch", info)))
       return failure();
     rewriter.eraseOp(op);
     return success();
   }
 };
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+/// What the hardware asks for (cuTensorMapEncodeTiled): addresses and strides in multiples of 16 bytes, strides below
+/// 2^40, elements in every dimension. The stride of a dimension of size 1 is not used.
+Value TensorMapBuilder::isUsable(Value base) {
+  auto isZero = [&](Value value, int64_t bits) {
+    return compare(LLVM::ICmpPredicate::eq, LLVM::AndOp::create(b, value, number(bits)), number(0));
+  };
+  Value result = isZero(LLVM::PtrToIntOp::create(b, b.getI64Type(), base), 15);
+  for (unsigned dim = 0; dim < 4; ++dim) {
+    Value size = view.size(b, b.getLoc(), dim);
+    result = LLVM::AndOp::create(b, result, compare(LLVM::ICmpPredicate::sgt, size, number(0)));
+    if (dim == 3)
+      break;
+    Value stride = bytes(view.stride(b, b.getLoc(), dim));
+    // Multiples of 16 from 16 to 2^40 - 16, in one comparison.
+    Value isInRange = compare(LLVM::ICmpPredicate::ult, LLVM::SubOp::create(b, stride, number(16)),
+                              number((int64_t(1) << 40) - 16));
+    Value isGood = LLVM::AndOp::create(b, isZero(stride, 15), isInRange);
+    Value isUnused = compare(LLVM::ICmpPredicate::eq, size, number(1));
+    result = LLVM::AndOp::create(b, result, LLVM::OrOp::create(b, isGood, isUnused));
+  }
+  return result;
+}
+
+SmallVector<Parameter> TensorMapBuilder::build(const LaunchTypes &types, int64_t rows) {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value map = stackSlot(b, op, types.tensorMap);
+  auto store = [&](Value value, ArrayRef<LLVM::GEPArg> path) {
+    LLVM::StoreOp::create(b, value, fieldAddress(b, types.tensorMap, map, path));
+  };
+  auto word = [&](int64_t value) { return constant(b, b.getI32Type(), value); };
+  Type element = type.getElementType();
+  Value base = LLVM::GEPOp::create(b, pointer, element, view.alignedPtr(b, b.getLoc()),
+                                   ArrayRef<LLVM::GEPArg>{view.offset(b, b.getLoc())});
+  Value usable = isUsable(base);
+  // Without an address the map is not looked at.
+  store(LLVM::SelectOp::create(b, usable, base, LLVM::ZeroOp::create(b, pointer)), {0, 0});
+  store(word(4), {0, 1});
+  store(word(elementBytes()), {0, 2});
+  const int64_t boxes[] = {128 / elementBytes(), rows, 1, 1};
+  for (int32_t dim = 0; dim < 4; ++dim) {
+    store(view.size(b, b.getLoc(), 3 - dim), {0, 3, dim});
+    store(bytes(view.stride(b, b.getLoc(), 3 - dim)), {0, 4, dim});
+    store(word(boxes[dim]), {0, 5, dim});
+  }
+  store(word(128), {0, 6});
+  return {{map, kTensorMap}, {usable}};
+}
+
+namespace {
 
 //===----------------------------------------------------------------------===//
 // Memory

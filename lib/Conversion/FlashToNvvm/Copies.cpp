@@ -137,7 +137,7 @@ void TileCopy::copyElement(ImplicitLocOpBuilder &b, Value number) const {
 /// Calls `body` with the numbers in [0, count) that this thread has to do.
 void TileCopy::forMine(ImplicitLocOpBuilder &b, int64_t count,
                        llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const {
-  const int64_t threads = lowering.shape.threads;
+  const int64_t threads = lowering.copyThreads;
   if (count % threads == 0 && count / threads <= kUnrolledCopies) {
     for (int64_t k = 0; k < count; k += threads)
       body(b, add(b, lowering.place.thread, k));

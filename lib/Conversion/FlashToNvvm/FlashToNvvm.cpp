@@ -117,8 +117,8 @@ static void describeKernel(func::FuncOp kernel, const KernelShape &shape) {
   kernel->setAttr("attn.shared_bytes", b.getI64IntegerAttr(shape.sharedBytes));
 }
 
-static LogicalResult convertTiles(func::FuncOp kernel, const NvvmLowering &lowering) {
-  MLIRContext *context = kernel.getContext();
+LogicalResult attn::convertTiles(ArrayRef<Operation *> ops, const NvvmLowering &lowering) {
+  MLIRContext *context = ops.front()->getContext();
   FragmentTypeConverter converter(lowering.shape);
   ConversionTarget legal(*context);
   legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
@@ -127,7 +127,7 @@ static LogicalResult convertTiles(func::FuncOp kernel, const NvvmLowering &lower
   populateFragmentPatterns(converter, lowering, patterns);
   populateClassifyFragmentPatterns(converter, lowering, patterns);
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
-  return applyPartialConversion(kernel, legal, std::move(patterns));
+  return applyPartialConversion(ops, legal, std::move(patterns));
 }
 
 /// Counting is for the CPU's tests.
@@ -135,12 +135,13 @@ static void eraseCounters(func::FuncOp kernel) {
   kernel.walk([](CountKvTilesOp op) { op.erase(); });
 }
 
-static LogicalResult convertKernel(func::FuncOp kernel) {
-  FailureOr<KernelShape> shape = shapeOfKernel(kernel);
+static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target) {
+  FailureOr<KernelShape> shape = shapeOfKernel(kernel, target.hasWarpgroups);
   if (failed(shape))
     return failure();
   NvvmLowering lowering;
   lowering.shape = *shape;
+  lowering.copyThreads = shape->threads;
   auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), &kernel.getBody().front());
   lowering.place = buildPlace(b, shape->threads);
   placeItem(kernel, lowering, b);
@@ -148,10 +149,12 @@ static LogicalResult convertKernel(func::FuncOp kernel) {
   eraseCounters(kernel);
   guardDivisions(kernel);
   placeScale(kernel, lowering);
+  describeKernel(kernel, lowering.shape);
+  if (lowering.shape.consumers)
+    return convertRoles(kernel, lowering, b);
   if (failed(placeCopies(kernel, lowering)))
     return failure();
-  describeKernel(kernel, lowering.shape);
-  return convertTiles(kernel, lowering);
+  return convertTiles(kernel.getOperation(), lowering);
 }
 
 namespace {
@@ -170,8 +173,8 @@ struct ConvertFlashToNvvmPass : attn::impl::ConvertFlashToNvvmPassBase<ConvertFl
       return signalPassFailure();
     }
     declareSharedMemory(getOperation());
-    for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (failed(convertKernel(kernel)))
+    for (auto kernel : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (failed(convertKernel(kernel, *description->gpu)))
         return signalPassFailure();
   }
 };

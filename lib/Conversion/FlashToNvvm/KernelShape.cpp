@@ -24,6 +24,13 @@ SharedTile attn::layoutOf(int64_t rows, int64_t columns, int64_t elementBytes) {
   return tile;
 }
 
+SharedTile attn::boxesOf(int64_t rows, int64_t columns, int64_t elementBytes) {
+  SharedTile tile = layoutOf(rows, columns, elementBytes);
+  tile.isSwizzled = tile.isBoxed = true;
+  tile.pitch = 128;
+  return tile;
+}
+
 /// A tile type that must be the same everywhere in a kernel.
 static LogicalResult agree(Operation *op, StringRef what, int64_t got, int64_t &known) {
   if (known == 0)
@@ -66,15 +73,25 @@ struct TileSurvey {
 /// Places query, keys and values behind one another.
 static void placeTiles(const TileSurvey &tiles, KernelShape &shape) {
   const int64_t bytes = shape.element.getIntOrFloatBitWidth() / 8;
-  shape.query = layoutOf(tiles.rows, tiles.headDim, bytes);
-  shape.key = layoutOf(tiles.keys, tiles.headDim, bytes);
-  shape.value = layoutOf(tiles.keys, tiles.valueDim, bytes);
+  auto layout = shape.consumers ? boxesOf : layoutOf;
+  shape.query = layout(tiles.rows, tiles.headDim, bytes);
+  shape.key = layout(tiles.keys, tiles.headDim, bytes);
+  shape.value = layout(tiles.keys, tiles.valueDim, bytes);
   shape.keyOffset = shape.query.bytes();
   shape.valueOffset = shape.keyOffset + KernelShape::kStages * shape.key.bytes();
-  shape.sharedBytes = shape.valueOffset + KernelShape::kStages * shape.value.bytes();
+  shape.barrierOffset = shape.valueOffset + KernelShape::kStages * shape.value.bytes();
+  // Full and empty, of each stage of keys and of values.
+  const int64_t barriers = shape.consumers ? 4 * KernelShape::kStages : 0;
+  shape.sharedBytes = shape.barrierOffset + 8 * barriers;
 }
 
-FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel) {
+/// Warpgroups for the rows of a tile; 0 where they cannot multiply it. wgmma has f16 and bf16 for both products.
+static int64_t consumersFor(const TileSurvey &tiles) {
+  const bool isFit = tiles.keys && tiles.element.getIntOrFloatBitWidth() == 16 && tiles.rows % 64 == 0;
+  return isFit && tiles.rows <= 128 ? tiles.rows / 64 : 0;
+}
+
+FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel, bool hasWarpgroups) {
   TileSurvey tiles;
   auto walked = kernel.walk([&](Operation *op) { return WalkResult(tiles.add(op)); });
   if (walked.wasInterrupted())
@@ -95,7 +112,10 @@ FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel) {
   // Merging reads no elements; its tiles are those of f32.
   shape.element = tiles.element ? tiles.element : Float32Type::get(kernel.getContext());
   shape.warpRows = gpuWarpRows(shape.element.getIntOrFloatBitWidth(), tiles.headDim, tiles.valueDim, shape.rows);
-  shape.threads = 32 * (shape.rows / shape.warpRows);
+  shape.consumers = hasWarpgroups ? consumersFor(tiles) : 0;
+  if (shape.consumers)
+    shape.warpRows = 16;
+  shape.threads = shape.consumers ? 128 * (shape.consumers + 1) : 32 * (shape.rows / shape.warpRows);
   shape.valueColumns = layoutOf(1, tiles.valueDim, 2).paddedColumns;
   if (tiles.keys)
     placeTiles(tiles, shape);

@@ -23,7 +23,8 @@ enum class KernelKind {
 
 /// Rows of elements in shared memory, each of whole 16-byte chunks, in an order in which eight neighbouring rows of one
 /// chunk lie in different banks: chunk c of row r is at r * pitch + (c xor (r mod 8)) * 16 where a row is a multiple of
-/// eight chunks, else at r * pitch + c * 16 with an odd number of chunks in a pitch.
+/// eight chunks, else at r * pitch + c * 16 with an odd number of chunks in a pitch. For warpgroups a tile is boxes of
+/// eight chunks, one behind the other: what copies by tensor map write, and wgmma reads, with a swizzle of 128 bytes.
 struct SharedTile {
   int64_t rows = 0;
   /// Elements of a row: those that exist, and with the zeros up to a whole fragment.
@@ -32,15 +33,20 @@ struct SharedTile {
   /// Bytes from row to row.
   int64_t pitch = 0;
   bool isSwizzled = false;
+  bool isBoxed = false;
 
-  int64_t bytes() const { return rows * pitch; }
+  int64_t bytes() const { return rows * pitch * (isBoxed ? boxes() : 1); }
+  /// Of a boxed tile.
+  int64_t boxes() const { return (chunks() + 7) / 8; }
+  int64_t boxBytes() const { return rows * pitch; }
   /// Elements of a chunk, chunks of a row.
   int64_t perChunk() const { return 16 / elementBytes; }
   int64_t chunks() const { return paddedColumns / perChunk(); }
 };
 
-/// The layout for rows of `columns` elements.
+/// The layouts for rows of `columns` elements; boxes need rows in eights.
 SharedTile layoutOf(int64_t rows, int64_t columns, int64_t elementBytes);
+SharedTile boxesOf(int64_t rows, int64_t columns, int64_t elementBytes);
 
 struct KernelShape {
   KernelKind kind = KernelKind::Items;
@@ -59,12 +65,19 @@ struct KernelShape {
 
   static constexpr int64_t kStages = 2;
 
+  /// Warpgroups (128 threads) that multiply, each 64 rows of the tile; one more brings keys and values. 0: every warp
+  /// does both.
+  int64_t consumers = 0;
+  /// Where the barriers of stages are.
+  int64_t barrierOffset = 0;
+
   /// 16-row fragments of a warp.
   int64_t rowFragments() const { return warpRows / 16; }
 };
 
-/// The shape of a kernel; failure after a diagnostic where its tiles disagree.
-mlir::FailureOr<KernelShape> shapeOfKernel(mlir::func::FuncOp kernel);
+/// The shape of a kernel; failure after a diagnostic where its tiles disagree. With `hasWarpgroups` 16-bit tiles of 64 or
+/// 128 rows are multiplied by warpgroups.
+mlir::FailureOr<KernelShape> shapeOfKernel(mlir::func::FuncOp kernel, bool hasWarpgroups);
 
 } // namespace attn
 

@@ -10,6 +10,30 @@
 
 namespace attn {
 
+/// The stages of keys, or of values, as one role of a kernel of warpgroups meets them: one after the other.
+struct StageRing {
+  /// How many it has met: an i32 in the thread's own memory, which LLVM makes a register.
+  mlir::Value counter;
+  /// Of the stages' barriers; of the stages; bytes of a stage.
+  int64_t barrierOffset = 0, offset = 0, bytes = 0;
+};
+
+/// The kernel's arguments for copies of a view by tensor map: the map (a pointer), and whether it may be used (i1).
+struct TensorMapArguments {
+  mlir::Value map, isUsable;
+};
+
+/// What one of the two roles knows (Roles.cpp).
+struct Role {
+  StageRing keys, values;
+  llvm::DenseMap<mlir::Value, TensorMapArguments> maps;
+  /// Warpgroup of this thread among those that multiply, i32.
+  mlir::Value warpgroup;
+  /// The scores and accumulate ops between which the warpgroups take turns: one multiplies while the other one does its
+  /// softmax (arXiv:2407.08608, section 3.1).
+  llvm::DenseSet<mlir::Operation *> turns;
+};
+
 /// What the patterns of a kernel share.
 struct NvvmLowering {
   KernelShape shape;
@@ -19,8 +43,13 @@ struct NvvmLowering {
   double unit = 1;
   /// What scores are multiplied by as soon as they are computed, from their scores op. Null for 1.
   llvm::DenseMap<mlir::Operation *, mlir::Value> scoreScale;
-  /// Where in shared memory the keys of a scores op, the values of an accumulate op, are (i32, in bytes).
+  /// Where in shared memory the keys of a scores op, the values of an accumulate op, are (i32, in bytes). Not for
+  /// warpgroups, which count.
   llvm::DenseMap<mlir::Operation *, mlir::Value> stage;
+  /// Threads that copy a tile together: of the block, or of a role. place.thread counts them.
+  int64_t copyThreads = 0;
+  /// Of a kernel of warpgroups.
+  Role role;
 
   /// The factor of an exponent in base 2.
   double exponentFactor() const;
@@ -48,8 +77,8 @@ struct ScorePlace {
 mlir::LogicalResult applyRegions(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, flash::ScoresOp op,
                                  const ScorePlace &place, llvm::MutableArrayRef<mlir::Value> scores);
 
-/// acc += weights * the tile of values at `stage`. Both in fragments.
-void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Value stage,
+/// acc += weights * the tile of values of an accumulate op. Both in fragments.
+void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Operation *op,
                         mlir::ValueRange weights, llvm::MutableArrayRef<mlir::Value> acc);
 
 /// Copies `rows` rows of a view into a tile of shared memory, zeros behind them and behind the columns. Where memory
@@ -61,6 +90,23 @@ void buildCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering
 /// Brings the keys and values of each kv loop into shared memory, one tile ahead, and notes where the scores and
 /// accumulate ops find them. The ops are left alone. Failure after a diagnostic.
 mlir::LogicalResult placeCopies(mlir::func::FuncOp kernel, NvvmLowering &lowering);
+
+/// The same products by warpgroups. Each waits for its stage, and gives it free.
+mlir::SmallVector<mlir::Value> buildWarpgroupScores(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
+                                                    mlir::Operation *op);
+void buildWarpgroupValues(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Operation *op,
+                          mlir::ValueRange weights, llvm::MutableArrayRef<mlir::Value> acc);
+
+/// What the multiplying warpgroups do behind the copy of their query tile.
+void finishQueryCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering);
+
+/// Gives the kernel its two roles and converts the tiles in them; its code starts at the builder. Failure after a
+/// diagnostic.
+mlir::LogicalResult convertRoles(mlir::func::FuncOp kernel, NvvmLowering &lowering,
+                                 mlir::ImplicitLocOpBuilder &builder);
+
+/// Converts the tiles of some ops, and of all in them, to fragments. Failure after a diagnostic.
+mlir::LogicalResult convertTiles(llvm::ArrayRef<mlir::Operation *> ops, const NvvmLowering &lowering);
 
 /// query -> nothing, scores, acc and rows as ConversionPasses.td has them.
 class FragmentTypeConverter : public mlir::TypeConverter {

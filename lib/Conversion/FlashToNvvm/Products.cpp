@@ -190,16 +190,20 @@ static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
 
 SmallVector<Value> attn::buildScoreProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
   Value keys = lowering.stage.lookup(op);
-  SmallVector<Value> scores =
-      lowering.shape.element.isF32() ? fullScores(b, lowering, keys) : halfScores(b, lowering, keys);
+  SmallVector<Value> scores = lowering.shape.consumers        ? buildWarpgroupScores(b, lowering, op)
+                              : lowering.shape.element.isF32() ? fullScores(b, lowering, keys)
+                                                               : halfScores(b, lowering, keys);
   if (Value scale = lowering.scoreScale.lookup(op))
     for (Value &score : scores)
       score = arith::MulFOp::create(b, score, scale);
   return scores;
 }
 
-void attn::buildValueProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value stage, ValueRange weights,
+void attn::buildValueProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op, ValueRange weights,
                               MutableArrayRef<Value> acc) {
+  Value stage = lowering.stage.lookup(op);
+  if (lowering.shape.consumers)
+    return buildWarpgroupValues(b, lowering, op, weights, acc);
   if (lowering.shape.element.isF32())
     return fullValues(b, lowering, stage, weights, acc);
   halfValues(b, lowering, stage, weights, acc);

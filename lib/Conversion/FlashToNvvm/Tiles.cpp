@@ -175,6 +175,8 @@ struct LoadQuery : FragmentPattern<LoadQueryOp> {
     buildCopy(b, lowering, lowering.shape.query, i32(b, 0), adaptor.getSource()[0], adaptor.getB()[0],
               rowsOf(adaptor));
     NVVM::CpAsyncCommitGroupOp::create(b);
+    if (lowering.shape.consumers)
+      finishQueryCopy(b, lowering);
     return Results{{}};
   }
 };
@@ -248,7 +250,7 @@ struct Accumulate : FragmentPattern<AccumulateOp> {
     forValues(b, lowering.shape.valueColumns, [&](int64_t number, int64_t slot, Value) {
       acc[number] = arith::MulFOp::create(b, acc[number], adaptor.getRescale()[slot]);
     });
-    buildValueProducts(b, lowering, lowering.stage.lookup(op), adaptor.getWeights(), acc);
+    buildValueProducts(b, lowering, op, adaptor.getWeights(), acc);
     return Results{acc};
   }
 };

@@ -39,6 +39,10 @@ Value attn::sharedPointer(ImplicitLocOpBuilder &b, Value offset) {
 }
 
 Value attn::chunkOffset(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, Value row, Value chunk) {
+  if (tile.isBoxed) {
+    base = add(b, base, times(b, divide(b, chunk, 8), tile.boxBytes()));
+    chunk = modulo(b, chunk, 8);
+  }
   if (tile.isSwizzled)
     chunk = b.createOrFold<arith::XOrIOp>(chunk, modulo(b, row, 8));
   return add(b, add(b, base, times(b, row, tile.pitch)), times(b, chunk, 16));

@@ -19,7 +19,8 @@ typedef struct attn_rt_tensor_map { const void *base; int32_t rank; int32_t elem
 enum attn_rt_parameter_kind {
   /// `bytes` bytes at `data`, handed to the kernel as they are.
   ATTN_RT_PARAMETER_BYTES = 0,
-  /// `data` is an attn_rt_tensor_map; the kernel gets the device's 128-byte form of it by value.
+  /// `data` is an attn_rt_tensor_map; the kernel gets the device's 128-byte form of it by value. Where base is NULL the
+  /// map is not looked at, and the kernel must not use it.
   ATTN_RT_PARAMETER_TENSOR_MAP = 1
 };
 

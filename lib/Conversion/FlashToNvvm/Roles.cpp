@@ -1,0 +1,304 @@
+//===- Roles.cpp - a warpgroup that copies, and warpgroups that multiply ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A kernel of warpgroups (arXiv:2407.08608, section 3.1) becomes
+//
+//   make the barriers; block barrier
+//   if this is warpgroup 0 { the kernel's control flow, in which scores and accumulate ops bring the next tile of keys
+//                            and of values; all other tiles are gone }
+//   if it is another one   { the kernel, in which they wait for it, multiply, and give the stage free }
+//
+// Both roles follow the same loops, and so meet the stages in the same order, whatever the loops are. A tile comes by
+// tensor map where the view's memory allows it (which the host found out) and its last rows are not behind a logical
+// end, where memory may not be read; else by the copies of sm_80.
+//
+// Two multiplying warpgroups take turns: warpgroup 0 multiplies (values of tile n, then keys of tile n + 1) while
+// warpgroup 1 does the softmax of tile n, and the other way round. A turn is given by arriving at the other's barrier
+// when the products are begun.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../FlashLanes/Loops.h"
+#include "Warpgroup.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::flash;
+
+/// Registers of a thread for each role with two multiplying warpgroups: 65536 in all, in steps of 8.
+static constexpr int64_t kProducerRegisters = 40, kConsumerRegisters = 232;
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+/// Builds `body` for the first thread of the role.
+static void byFirstThread(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, llvm::function_ref<void()> body) {
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.thread, i32(b, 0));
+  auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+/// True where the tile is as long as the stage, or ends where the view does: boxes read nothing that they must not.
+static Value endsWithView(ImplicitLocOpBuilder &b, const SharedTile &tile, Value view, const TileRows &rows) {
+  Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rows.rows, constantIndex(b, tile.rows));
+  Value end = plus(b, rows.i0, rows.rows), length = memref::DimOp::create(b, view, 2);
+  return arith::OrIOp::create(b, isWhole, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, end, length));
+}
+
+static void produceByMap(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const SharedTile &tile, Value target,
+                         Value barrier, Value map, Value batch, const TileRows &rows) {
+  byFirstThread(b, lowering, [&] {
+    expectBytes(b, barrier, tile.bytes());
+    for (int64_t box = 0; box < tile.boxes(); ++box) {
+      Value coordinates[] = {i32(b, 64 * box), toI32(b, rows.i0), toI32(b, rows.h), toI32(b, batch)};
+      copyBox(b, map, sharedPointer(b, add(b, target, box * tile.boxBytes())), barrier, coordinates);
+    }
+  });
+}
+
+static void produceByThreads(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const SharedTile &tile,
+                             Value target, Value barrier, Value view, Value batch, const TileRows &rows) {
+  // The first thread has waited for the stage.
+  syncAt(b, i32(b, kProducer), lowering.copyThreads);
+  buildCopy(b, lowering, tile, target, view, batch, rows);
+  NVVM::CpAsyncCommitGroupOp::create(b);
+  NVVM::CpAsyncWaitGroupOp::create(b, 0);
+  fenceForAsync(b);
+  syncAt(b, i32(b, kProducer), lowering.copyThreads);
+  byFirstThread(b, lowering, [&] { arriveAt(b, barrier); });
+}
+
+/// Brings a tile of a view into the ring's next stage.
+static void produce(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const StageRing &ring,
+                    const SharedTile &tile, Value view, Value batch, const TileRows &rows) {
+  StageSlot slot = nextSlot(b, ring);
+  Value target = stageOffset(b, ring, slot), full = fullBarrier(b, ring, slot);
+  byFirstThread(b, lowering, [&] {
+    Value before = arith::XOrIOp::create(b, slot.parity, i32(b, 1));
+    waitFor(b, emptyBarrier(b, ring, slot), before);
+  });
+  TensorMapArguments arguments = lowering.role.maps.lookup(view);
+  if (!arguments.map)
+    return produceByThreads(b, lowering, tile, target, full, view, batch, rows);
+  Value byMap = arith::AndIOp::create(b, arguments.isUsable, endsWithView(b, tile, view, rows));
+  auto branch = scf::IfOp::create(b, byMap, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  produceByMap(b, lowering, tile, target, full, arguments.map, batch, rows);
+  b.setInsertionPointToStart(branch.elseBlock());
+  produceByThreads(b, lowering, tile, target, full, view, batch, rows);
+}
+
+namespace {
+
+/// The producer has no tiles in registers.
+struct NoTileConverter : TypeConverter {
+  NoTileConverter() {
+    addConversion([](Type type) { return type; });
+    addConversion([](Type type, SmallVectorImpl<Type> &) -> std::optional<LogicalResult> {
+      if (!isa<QueryType, ScoresType, AccType, RowsType>(type))
+        return std::nullopt;
+      return success();
+    });
+  }
+};
+
+template <typename OpTy> struct ProducerPattern : OpConversionPattern<OpTy> {
+  using Adaptor = typename OpTy::template GenericAdaptor<ArrayRef<ValueRange>>;
+
+  ProducerPattern(const TypeConverter &converter, MLIRContext *context, const NvvmLowering &lowering)
+      : OpConversionPattern<OpTy>(converter, context), lowering(lowering) {}
+
+  LogicalResult matchAndRewrite(OpTy op, Adaptor adaptor, ConversionPatternRewriter &rewriter) const final {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    build(b, adaptor);
+    rewriter.replaceOpWithMultiple(op, SmallVector<ValueRange>(op->getNumResults()));
+    return success();
+  }
+
+  virtual void build(ImplicitLocOpBuilder &, Adaptor) const {}
+
+  const NvvmLowering &lowering;
+};
+
+struct ProduceKeys : ProducerPattern<ScoresOp> {
+  using ProducerPattern::ProducerPattern;
+  void build(ImplicitLocOpBuilder &b, Adaptor adaptor) const override {
+    TileRows rows{adaptor.getHk()[0], adaptor.getJ0()[0], adaptor.getKeys()[0], 1};
+    produce(b, lowering, lowering.role.keys, lowering.shape.key, adaptor.getKey()[0], adaptor.getB()[0], rows);
+  }
+};
+
+struct ProduceValues : ProducerPattern<AccumulateOp> {
+  using ProducerPattern::ProducerPattern;
+  void build(ImplicitLocOpBuilder &b, Adaptor adaptor) const override {
+    TileRows rows{adaptor.getHk()[0], adaptor.getJ0()[0], adaptor.getKeys()[0], 1};
+    produce(b, lowering, lowering.role.values, lowering.shape.value, adaptor.getValue()[0], adaptor.getB()[0], rows);
+  }
+};
+
+} // namespace
+
+/// The ops of a branch, without its terminator.
+static SmallVector<Operation *> opsOf(Block *block) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block->without_terminator())
+    ops.push_back(&op);
+  return ops;
+}
+
+static LogicalResult convertProducer(Block *block, const NvvmLowering &lowering) {
+  MLIRContext *context = block->getParentOp()->getContext();
+  NoTileConverter converter;
+  ConversionTarget legal(*context);
+  legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  legal.addIllegalDialect<FlashDialect>();
+  RewritePatternSet patterns(context);
+  patterns.add<ProduceKeys, ProduceValues, ProducerPattern<LoadQueryOp>, ProducerPattern<InitOp>,
+               ProducerPattern<UpdateMaxOp>, ProducerPattern<WeightsOp>, ProducerPattern<StoreOp>,
+               ProducerPattern<StoreLseOp>, ProducerPattern<StoreWeightsOp>, ProducerPattern<StorePartialOp>>(
+      converter, context, lowering);
+  scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
+  return applyPartialConversion(opsOf(block), legal, std::move(patterns));
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// Two branches without code, for warpgroup 0 and for the others.
+static std::pair<Block *, Block *> buildBranches(ImplicitLocOpBuilder &b, const NvvmLowering &lowering) {
+  auto branch = [&](arith::CmpIPredicate predicate) {
+    Value isMine = arith::CmpIOp::create(b, predicate, lowering.place.thread, i32(b, 128));
+    return scf::IfOp::create(b, isMine, /*withElseRegion=*/false).thenBlock();
+  };
+  Block *producer = branch(arith::CmpIPredicate::ult);
+  return {producer, branch(arith::CmpIPredicate::uge)};
+}
+
+/// Where the rings' stages and barriers are.
+static void placeRings(NvvmLowering &lowering) {
+  const KernelShape &shape = lowering.shape;
+  lowering.role.keys = {Value(), shape.barrierOffset, shape.keyOffset, shape.key.bytes()};
+  lowering.role.values = {Value(), shape.barrierOffset + 16 * KernelShape::kStages, shape.valueOffset,
+                          shape.value.bytes()};
+}
+
+/// One arrival of each warp that multiplies gives a stage free.
+static void makeBarriers(ImplicitLocOpBuilder &b, const NvvmLowering &lowering) {
+  byFirstThread(b, lowering, [&] {
+    for (const StageRing *ring : {&lowering.role.keys, &lowering.role.values})
+      initBarriers(b, *ring, 4 * lowering.shape.consumers);
+    NVVM::FenceMbarrierInitOp::create(b);
+  });
+  blockBarrier(b);
+}
+
+/// Adds arguments for the tensor maps of keys and values that are the kernel's own arguments, and says so to the launch:
+/// `attn.tensor_maps` has the number of a capture and the rows of a box for each.
+static void addTensorMaps(func::FuncOp kernel, NvvmLowering &lowering) {
+  Builder builder(kernel.getContext());
+  Block &entry = kernel.getBody().front();
+  SmallVector<Attribute> maps;
+  auto addMap = [&](Value view, const SharedTile &tile) {
+    auto argument = dyn_cast<BlockArgument>(view);
+    bool isPossible = argument && argument.getOwner() == &entry &&
+                      cast<MemRefType>(view.getType()).isLastDimUnitStride() && !lowering.role.maps.contains(view);
+    if (!isPossible)
+      return;
+    Value map = entry.addArgument(LLVM::LLVMPointerType::get(kernel.getContext()), view.getLoc());
+    Value isUsable = entry.addArgument(builder.getI1Type(), view.getLoc());
+    lowering.role.maps[view] = {map, isUsable};
+    maps.push_back(builder.getDenseI64ArrayAttr({argument.getArgNumber() - 1, tile.rows}));
+  };
+  kernel.walk([&](ScoresOp op) { addMap(op.getKey(), lowering.shape.key); });
+  kernel.walk([&](AccumulateOp op) { addMap(op.getValue(), lowering.shape.value); });
+  kernel.setFunctionType(builder.getFunctionType(entry.getArgumentTypes(), {}));
+  kernel->setAttr("attn.tensor_maps", builder.getArrayAttr(maps));
+}
+
+/// The registers that the role needs: some give up what others take.
+static void setRegisters(ImplicitLocOpBuilder &b, const KernelShape &shape, bool isProducer) {
+  if (shape.consumers == 2)
+    NVVM::SetMaxRegisterOp::create(b, isProducer ? kProducerRegisters : kConsumerRegisters,
+                                   isProducer ? NVVM::SetMaxRegisterAction::decrease
+                                              : NVVM::SetMaxRegisterAction::increase);
+}
+
+static NvvmLowering buildProducer(ImplicitLocOpBuilder &b, const NvvmLowering &kernel) {
+  NvvmLowering producer = kernel;
+  producer.copyThreads = 128;
+  setRegisters(b, kernel.shape, /*isProducer=*/true);
+  producer.role.keys.counter = buildCounter(b);
+  producer.role.values.counter = buildCounter(b);
+  return producer;
+}
+
+static NvvmLowering buildConsumer(ImplicitLocOpBuilder &b, const NvvmLowering &kernel) {
+  NvvmLowering consumer = kernel;
+  consumer.copyThreads = 128 * kernel.shape.consumers;
+  setRegisters(b, kernel.shape, /*isProducer=*/false);
+  consumer.place.thread = add(b, kernel.place.thread, -128);
+  consumer.place.warp = divide(b, consumer.place.thread, 32);
+  consumer.role.warpgroup = divide(b, consumer.place.thread, 128);
+  consumer.role.keys.counter = buildCounter(b);
+  consumer.role.values.counter = buildCounter(b);
+  return consumer;
+}
+
+/// Has the two warpgroups take turns, from the first tile's keys of warpgroup 0 on.
+static void placeTurns(Block *block, NvvmLowering &lowering) {
+  if (lowering.shape.consumers != 2)
+    return;
+  block->getParentOp()->walk([&](AccumulateOp accumulate) {
+    for (auto scores : accumulate->getBlock()->getOps<ScoresOp>()) {
+      lowering.role.turns.insert(accumulate);
+      lowering.role.turns.insert(scores);
+    }
+  });
+  block->getParentOp()->walk([&](LoadQueryOp load) {
+    // Behind the copy of the query tile, for which both wait.
+    ImplicitLocOpBuilder b(load.getLoc(), load->getContext());
+    b.setInsertionPointAfter(load);
+    auto isWarpgroup = [&](int64_t number) {
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.role.warpgroup, i32(b, number));
+    };
+    auto first = scf::IfOp::create(b, isWarpgroup(1), /*withElseRegion=*/false);
+    b.setInsertionPointToStart(first.thenBlock());
+    syncAt(b, i32(b, kFirstTurn + 1), 256);
+    // What warpgroup 0 does not need any more.
+    b.setInsertionPoint(load->getBlock()->getTerminator());
+    auto last = scf::IfOp::create(b, isWarpgroup(0), /*withElseRegion=*/false);
+    b.setInsertionPointToStart(last.thenBlock());
+    arriveOnlyAt(b, i32(b, kFirstTurn + 1), 256);
+  });
+}
+
+LogicalResult attn::convertRoles(func::FuncOp kernel, NvvmLowering &lowering, ImplicitLocOpBuilder &b) {
+  placeRings(lowering);
+  addTensorMaps(kernel, lowering);
+  makeBarriers(b, lowering);
+  auto [producerBlock, consumerBlock] = buildBranches(b, lowering);
+  Block &entry = kernel.getBody().front();
+  consumerBlock->getOperations().splice(consumerBlock->begin(), entry.getOperations(),
+                                        std::next(consumerBlock->getParentOp()->getIterator()),
+                                        entry.getTerminator()->getIterator());
+  b.setInsertionPointToStart(producerBlock);
+  NvvmLowering producer = buildProducer(b, lowering);
+  IRMapping map;
+  for (Operation &op : consumerBlock->without_terminator())
+    b.clone(op, map);
+  b.setInsertionPointToStart(consumerBlock);
+  NvvmLowering consumer = buildConsumer(b, lowering);
+  placeTurns(consumerBlock, consumer);
+  if (failed(convertProducer(producerBlock, producer)))
+    return failure();
+  return convertTiles(opsOf(consumerBlock), consumer);
+}
