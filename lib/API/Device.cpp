@@ -38,6 +38,8 @@ Result<Device> Device::open(const Target &target) {
 
 std::string Device::describe() const { return impl->device->describe(); }
 
+bool Device::usesHostMemory() const { return impl->device->usesHostMemory(); }
+
 Status Device::wait() const {
   const attn_rt_device *device = impl->device->memory();
   char message[ATTN_RT_MESSAGE_BYTES] = "";

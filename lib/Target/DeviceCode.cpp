@@ -13,6 +13,8 @@
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
@@ -166,11 +168,49 @@ static const Requirement kRequirements[] = {
     {"llvm.nvvm.mma.", 70, '\0'},         {"llvm.nvvm.ldmatrix.", 75, '\0'},
 };
 
+/// Whether NVPTX has no instructions for a mathematical function, and no library to call.
+static bool lacksCode(const llvm::IntrinsicInst &call) {
+  switch (call.getIntrinsicID()) {
+  case llvm::Intrinsic::exp:
+  case llvm::Intrinsic::exp10:
+  case llvm::Intrinsic::log:
+  case llvm::Intrinsic::log2:
+  case llvm::Intrinsic::log10:
+  case llvm::Intrinsic::pow:
+  case llvm::Intrinsic::tan:
+  case llvm::Intrinsic::asin:
+  case llvm::Intrinsic::acos:
+  case llvm::Intrinsic::atan:
+  case llvm::Intrinsic::atan2:
+  case llvm::Intrinsic::sinh:
+  case llvm::Intrinsic::cosh:
+    return true;
+  case llvm::Intrinsic::sin:
+  case llvm::Intrinsic::cos:
+  case llvm::Intrinsic::tanh:
+    return !call.hasApproxFunc() || call.getType()->isDoubleTy();
+  case llvm::Intrinsic::exp2:
+    return call.getType()->isDoubleTy();
+  default:
+    return false;
+  }
+}
+
+static llvm::Error checkMath(const llvm::Function &function) {
+  for (const llvm::Instruction &instruction : llvm::instructions(function))
+    if (const auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction); call && lacksCode(*call))
+      return makeError(call->getCalledFunction()->getName() + " in " + function.getName() +
+                       " has no code on a GPU; it has to be expanded before");
+  return llvm::Error::success();
+}
+
 /// LLVM ends the process where it cannot select an instruction, so what it would fail at is refused before. setmaxnreg
 /// exists on later chips of suffix a, too; wgmma on 90a alone.
 static llvm::Error checkSupported(const llvm::Module &module, llvm::StringRef chip) {
   auto [number, suffix] = parseChip(chip);
   for (const llvm::Function &function : module) {
+    if (llvm::Error error = checkMath(function))
+      return error;
     if (!function.isDeclaration() || function.use_empty())
       continue;
     const Requirement *found = llvm::find_if(

@@ -196,6 +196,8 @@ void attn_rt_cuda_close(attn_rt_cuda *cuda) {
 
 void attn_rt_cuda_describe(const attn_rt_cuda *cuda, attn_rt_cuda_info *info) { *info = cuda->info; }
 
+void *attn_rt_cuda_stream(const attn_rt_cuda *cuda) { return cuda->stream; }
+
 const attn_rt_device *attn_rt_cuda_memory(const attn_rt_cuda *cuda) { return &cuda->memory; }
 
 int32_t attn_rt_cuda_knows(const attn_rt_cuda *cuda, const void *memory) {

@@ -7,6 +7,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <optional>
+
 using namespace attn;
 using testing::HasSubstr;
 
@@ -18,7 +20,7 @@ FakeCuda &fake() {
 }
 
 constexpr const char *kAttention = R"(
-!heads = tensor<1x2x16x16xf32>
+!heads = tensor<1x2x80x16xf32>
 func.func @attend(%query: !heads, %key: !heads, %value: !heads) -> !heads {
   %scale = arith.constant 0.25 : f32
   %init = tensor.empty() : !heads
@@ -117,11 +119,13 @@ TEST(ApiCuda, OpensTargets) {
   EXPECT_EQ(Device::open(Target::cuda(0))->describe(), "GPU Fake GPU 0, compute capability 9.0, 132 multiprocessors");
   EXPECT_EQ(Device::open(Target::emulator("sm_90a"))->describe(), "GPU sm_90a, emulated");
   EXPECT_EQ(Device::open(Target::host())->describe(), "the host's memory");
+  EXPECT_FALSE(Device::open(Target::cuda())->usesHostMemory());
+  EXPECT_TRUE(Device::open(Target::emulator())->usesHostMemory());
   auto missing = Device::open(Target::cuda(3));
   EXPECT_EQ(missing.error().code, ErrorCode::TargetUnavailable);
   EXPECT_EQ(missing.error().message, "cuda:3: a GPU's ordinal expects 0 to 0, but got 3");
   auto chip = Device::open(Target::gpu("sm_80"));
-  EXPECT_EQ(chip.error().message, "sm_80: sm_80 is a chip to compile for; use cuda or emulator:sm_80 to run kernels");
+  EXPECT_EQ(chip.error().message, "sm_80: this is a chip to compile for; use cuda or emulator:sm_80 to run kernels");
   EXPECT_EQ(Device::open(Target::gpu("sm_1")).error().code, ErrorCode::TargetUnavailable);
 }
 
@@ -173,11 +177,11 @@ TEST(ApiCuda, KernelsOfCpusRunOnTheHost) {
   auto run = [&](const RunOptions &options) {
     std::vector<DeviceBuffer> buffers;
     for (int n = 0; n < 4; ++n)
-      buffers.push_back(*DeviceBuffer::create(kernel->device(), 2 * 16 * 16 * sizeof(float)));
-    std::vector<float> ones(2 * 16 * 16, 1);
+      buffers.push_back(*DeviceBuffer::create(kernel->device(), 2 * 80 * 16 * sizeof(float)));
+    std::vector<float> ones(2 * 80 * 16, 1);
     for (int n = 0; n < 3; ++n)
       EXPECT_TRUE(buffers[n].upload(ones.data(), buffers[n].bytes()));
-    auto view = [&](int n) { return buffers[n].view<float>({1, 2, 16, 16}); };
+    auto view = [&](int n) { return buffers[n].view<float>({1, 2, 80, 16}); };
     auto report = kernel->run({view(0), view(1), view(2)}, {view(3)}, options);
     EXPECT_TRUE(report) << report.error().message;
     EXPECT_EQ(report->launches, 0);
@@ -187,6 +191,112 @@ TEST(ApiCuda, KernelsOfCpusRunOnTheHost) {
   };
   EXPECT_THAT(run(RunOptions()), testing::Each(testing::FloatNear(1, 1e-6f)));
   EXPECT_THAT(run(RunOptions().wait(false)), testing::Each(testing::FloatNear(1, 1e-6f)));
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels of GPUs
+//===----------------------------------------------------------------------===//
+
+/// The attention above on a device, with its arguments there.
+class DeviceKernel : public testing::Test {
+protected:
+  static constexpr int64_t elements = 2 * 80 * 16;
+
+  void compile(const Target &target) {
+    fake().reset();
+    auto module = Module::parse(kAttention);
+    ASSERT_TRUE(module) << module.error().str();
+    auto compiled = module->compile("", target);
+    ASSERT_TRUE(compiled) << compiled.error().str();
+    kernel.emplace(*compiled);
+    for (int n = 0; n < 4; ++n) {
+      buffers.push_back(*DeviceBuffer::create(kernel->device(), elements * sizeof(float)));
+      std::vector<float> values(elements, static_cast<float>(n + 1));
+      ASSERT_TRUE(buffers[n].upload(values.data(), buffers[n].bytes()));
+    }
+  }
+  MutableTensorView view(int n) const { return buffers[n].view<float>({1, 2, 80, 16}); }
+  Result<RunReport> run(const RunOptions &options = RunOptions()) const {
+    return kernel->run({view(0), view(1), view(2)}, {view(3)}, options);
+  }
+  std::vector<float> results() const {
+    std::vector<float> out(elements);
+    EXPECT_TRUE(buffers[3].download(out.data(), buffers[3].bytes()));
+    return out;
+  }
+
+  std::optional<Kernel> kernel;
+  std::vector<DeviceBuffer> buffers;
+};
+
+/// All values are 3, and so is their mean.
+TEST_F(DeviceKernel, RunsOnTheEmulator) {
+  compile(Target::emulator("sm_80"));
+  EXPECT_THAT(kernel->describe(), HasSubstr("GPU sm_80, emulated\n"));
+  auto report = run();
+  ASSERT_TRUE(report) << report.error().str();
+  EXPECT_EQ(report->launches, 1);
+  EXPECT_THAT(results(), testing::Each(testing::FloatNear(3, 1e-2f)));
+}
+
+TEST_F(DeviceKernel, StartsKernelsOfCuda) {
+  compile(Target::cuda());
+  EXPECT_THAT(kernel->describe(), HasSubstr("GPU Fake GPU 0, compute capability 9.0, 132 multiprocessors\n"));
+  fake().log();
+  auto report = run();
+  ASSERT_TRUE(report) << report.error().str();
+  EXPECT_EQ(report->launches, 1);
+  EXPECT_THAT(fake().log(), HasSubstr("cuLaunchKernel "));
+  // The fake's kernels compute nothing.
+  EXPECT_THAT(results(), testing::Each(4));
+}
+
+TEST_F(DeviceKernel, RefusesTheHostsMemoryOnCuda) {
+  compile(Target::cuda());
+  std::vector<float> host(elements, 1);
+  auto input = kernel->run({view(0), attn::view(host, {1, 2, 80, 16}), view(2)}, {view(3)});
+  ASSERT_FALSE(input);
+  EXPECT_EQ(input.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(
+      input.error().message,
+      "argument 1 expects memory of GPU Fake GPU 0, compute capability 9.0, 132 multiprocessors, but got memory of "
+      "the host; upload it to an attn::DeviceBuffer");
+  auto output = kernel->run({view(0), view(1), view(2)}, {attn::view(host, {1, 2, 80, 16})});
+  ASSERT_FALSE(output);
+  EXPECT_THAT(output.error().message, HasSubstr("output 0 expects memory of GPU"));
+}
+
+TEST_F(DeviceKernel, ReportsFailuresOfKernels) {
+  compile(Target::cuda());
+  fake().fail("cuLaunchKernel", 700);
+  auto started = run();
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, ErrorCode::DeviceFailed);
+  EXPECT_THAT(started.error().message, HasSubstr("@attend: cannot start kernel "));
+  fake().fail("cuStreamSynchronize", 700);
+  auto waited = run();
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, ErrorCode::DeviceFailed);
+  EXPECT_THAT(waited.error().message, HasSubstr("@attend: cannot finish the kernels on the GPU: "));
+  // Whoever does not wait finds out later.
+  fake().fail("cuStreamSynchronize", 700);
+  EXPECT_TRUE(run(RunOptions().wait(false)));
+  EXPECT_EQ(kernel->device().wait().error().code, ErrorCode::DeviceFailed);
+}
+
+TEST_F(DeviceKernel, EmitsPtx) {
+  fake().reset();
+  auto module = Module::parse(kAttention);
+  ASSERT_TRUE(module);
+  auto ptx = module->emit("", Stage::Assembly, Target::gpu("sm_80"));
+  ASSERT_TRUE(ptx) << ptx.error().str();
+  EXPECT_THAT(*ptx, HasSubstr(".target sm_80"));
+  ptx = module->emit("", Stage::Assembly, Target::cuda());
+  ASSERT_TRUE(ptx) << ptx.error().str();
+  EXPECT_THAT(*ptx, HasSubstr(".target sm_90a"));
+  auto ir = module->emit("", Stage::Llvm, Target::emulator("sm_90a"));
+  ASSERT_TRUE(ir) << ir.error().str();
+  EXPECT_THAT(*ir, HasSubstr("define ptx_kernel void"));
 }
 
 } // namespace

@@ -39,6 +39,7 @@ TEST(CudaDriver, MissingThenBrokenThenOld) {
   std::string ptx = ".target sm_80 copy";
   ASSERT_EQ(attn_rt_cuda_load(cuda, ptx.data(), ptx.size(), &program, message), 0) << message;
   attn_rt_tensor_map map = {};
+  map.base = &map;
   attn_rt_parameter parameter = {ATTN_RT_PARAMETER_TENSOR_MAP, 0, &map};
   attn_rt_launch_info info = {"copy", {1, 1, 1}, {1, 1, 1}, 0, 1, &parameter};
   device = attn_rt_cuda_device(program);

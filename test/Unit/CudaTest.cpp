@@ -106,6 +106,8 @@ TEST_F(Cuda, UsesTheCallersStream) {
   attn_rt_cuda *other = nullptr;
   ASSERT_EQ(attn_rt_cuda_open(0, &word, &other, message), 0) << message;
   EXPECT_EQ(fake().liveObjects() - own, own - objects - 1); // all but the stream
+  EXPECT_EQ(attn_rt_cuda_stream(other), &word);
+  EXPECT_NE(attn_rt_cuda_stream(cuda), nullptr);
   attn_rt_cuda_close(other);
 }
 
@@ -263,19 +265,24 @@ attn_rt_tensor_map exampleMap() { return {tensor, 3, 2, {64, 70, 1}, {2, 160, 7}
 TEST_F(Cuda, EncodesTensorMaps) {
   open();
   ASSERT_EQ(load(kPtx), 0) << message;
-  static void *seen[2];
+  static void *seen[3];
   fake().setKernel("add", [](void **parameters, int64_t) {
-    std::memcpy(&seen[0], parameters[0], sizeof(void *));
-    std::memcpy(&seen[1], parameters[1], sizeof(void *));
+    for (int n = 0; n < 3; ++n)
+      std::memcpy(&seen[n], parameters[n], sizeof(void *));
   });
   attn_rt_tensor_map map = exampleMap();
   attn_rt_tensor_map empty = map;
   empty.sizes[1] = 0;
+  attn_rt_tensor_map unused = {};
   fake().log();
-  ASSERT_EQ(launch("add", {{ATTN_RT_PARAMETER_TENSOR_MAP, 0, &map}, {ATTN_RT_PARAMETER_TENSOR_MAP, 0, &empty}}), 0)
+  ASSERT_EQ(launch("add", {{ATTN_RT_PARAMETER_TENSOR_MAP, 0, &map},
+                           {ATTN_RT_PARAMETER_TENSOR_MAP, 0, &empty},
+                           {ATTN_RT_PARAMETER_TENSOR_MAP, 0, &unused}}),
+            0)
       << message;
   EXPECT_EQ(seen[0], tensor);
   EXPECT_EQ(seen[1], nullptr);
+  EXPECT_EQ(seen[2], nullptr);
   // Size, stride, box and step of each dimension; the stride of one batch entry is one that the driver takes.
   EXPECT_THAT(fake().log(), StartsWith("cuTensorMapEncodeTiled type 1 swizzle 3 interleave 0 promotion 3 fill 0 "
                                        "64:0:64:1 70:160:32:1 1:16:1:1\n"));

@@ -162,6 +162,22 @@ TEST(DeviceCode, RefusesWhatTheChipHasNot) {
             "error: llvm.nvvm.cp.async.commit.group needs sm_80 or newer, but the target is sm_75");
 }
 
+/// LLVM would end the process.
+TEST(DeviceCode, RefusesMathWithoutCode) {
+  auto emit = [](const std::string &call, const std::string &declaration) {
+    return DeviceModule(kernel("  %x = load float, ptr addrspace(1) %out\n  %y = " + call +
+                                   "(float %x)\n  store float %y, ptr addrspace(1) %out\n",
+                               declaration))
+        .emit("sm_80");
+  };
+  EXPECT_EQ(emit("call float @llvm.exp.f32", "declare float @llvm.exp.f32(float)\n"),
+            "error: llvm.exp.f32 in kernel has no code on a GPU; it has to be expanded before");
+  EXPECT_THAT(emit("call float @llvm.tanh.f32", "declare float @llvm.tanh.f32(float)\n"),
+              HasSubstr("error: llvm.tanh"));
+  EXPECT_THAT(emit("call afn float @llvm.tanh.f32", "declare float @llvm.tanh.f32(float)\n"), HasSubstr("tanh.approx"));
+  EXPECT_THAT(emit("call float @llvm.exp2.f32", "declare float @llvm.exp2.f32(float)\n"), HasSubstr("ex2.approx"));
+}
+
 TEST(DeviceCode, RefusesUnknownChips) {
   EXPECT_EQ(DeviceModule(kernel("", "")).emit("sm_81"),
             "error: a GPU expects one of LLVM's NVIDIA chips, such as sm_80, sm_89, sm_90a or sm_100a, but got "

@@ -76,7 +76,7 @@ TEST(DeviceNames, Errors) {
   EXPECT_THAT(parseError("emulator:sm_80:random=x"), HasSubstr("but got"));
   auto device = openDevice(parse("sm_80"));
   EXPECT_EQ(llvm::toString(device.takeError()),
-            "sm_80 is a chip to compile for; use cuda or emulator:sm_80 to run kernels");
+            "this is a chip to compile for; use cuda or emulator:sm_80 to run kernels");
 }
 
 //===----------------------------------------------------------------------===//

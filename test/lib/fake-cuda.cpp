@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A CUDA driver without a GPU. With ATTN_FAKE_OLD_DRIVER defined it lacks what drivers before CUDA 11.2 lack.
+// A CUDA driver, and a cuBLAS, without a GPU. With ATTN_FAKE_OLD_DRIVER defined it lacks what drivers before CUDA 11.2 lack.
 //
 // For tools, which cannot call the functions of FakeCuda.h, the environment has ATTN_FAKE_CUDA_FAIL=function:code and
 // ATTN_FAKE_CUDA_CHIP=80.
@@ -456,6 +456,28 @@ int cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
 int cuEventDestroy_v2(void *event) {
   ENTER_IN_CONTEXT("cuEventDestroy_v2");
   return removeObject(event);
+}
+
+//===----------------------------------------------------------------------===//
+// cuBLAS, as far as attn-bench needs it
+//===----------------------------------------------------------------------===//
+
+int cublasCreate_v2(void **handle) {
+  ENTER("cublasCreate_v2");
+  *handle = addObject();
+  return 0;
+}
+
+int cublasDestroy_v2(void *handle) { return removeObject(handle); }
+
+int cublasSetStream_v2(void *, void *) { return 0; }
+
+/// Takes two milliseconds.
+int cublasGemmEx(void *, int, int, int, int, int, const void *, const void *, int, int, const void *, int, int,
+                 const void *, void *, int, int, int, int) {
+  ENTER("cublasGemmEx");
+  driver().clock += 2;
+  return 0;
 }
 
 #ifndef ATTN_FAKE_OLD_DRIVER

@@ -4,6 +4,7 @@
 #include "Driver.h"
 
 #include "CommandLine.h"
+#include "GpuBench.h"
 #include "Report.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -37,6 +38,9 @@ that of processes which start, parse the workload's file, compile its function a
 tools/scripts/bench-peers makes: each in a process of its own, on the same sizes, mask and threads, by the same rules,
 after half of our repetitions. Results that are wrong have no time.
 
+--target=cuda runs the workloads (--set=gpu: 16k tokens in lengths of 1k to 16k, head sizes 64 and 128, full and causal) on a
+GPU, timed by its own clock, each repetition beside a large matrix product by cuBLAS, where that is installed.
+
 --errors compares what the last repetition wrote with the f64 reference, on a sample of query rows: the largest and the
 mean error, and what the project's rule allows (twice the error of an unfused implementation in the same types, and a
 floor). The reference takes seconds where there are many keys.
@@ -48,6 +52,7 @@ Exit code: 0, or 1 for any error, and for results out of tolerance. A speed belo
   attn-bench my-workloads.json --json=results.json --svg=roofline.svg
   attn-bench --set=variants --errors
   attn-bench --peers=auto
+  attn-bench --target=cuda --json=gpu.json
 )";
 
 namespace {
@@ -57,7 +62,9 @@ struct CommandLine {
   cl::OptionCategory category{"attn-bench options"};
   cl::opt<std::string> file{cl::Positional, cl::desc("[WORKLOADS.json]"), cl::cat(category)};
   cl::opt<std::string> set{"set", cl::init("attention"), cl::value_desc("NAME"), cl::cat(category),
-                           cl::desc("a file that comes with the tool: attention (default), variants or blocks")};
+                           cl::desc("a file that comes with the tool: attention (default), variants, blocks or gpu")};
+  cl::opt<std::string> target{"target", cl::init("host"), cl::value_desc("NAME"), cl::cat(category),
+                              cl::desc("host (default), or a GPU: cuda, cuda:1; then --set is gpu by default")};
   cl::opt<std::string> workloads{"workload", cl::desc("only those whose name matches (default: all)"),
                                  cl::value_desc("REGEX"), cl::cat(category)};
   cl::opt<std::string> compileOnly{"compile-only", cl::Hidden, cl::value_desc("FUNCTION"), cl::cat(category),
@@ -101,8 +108,10 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, overview);
   BenchSettings settings;
   settings.file = line.file;
+  settings.target = line.target;
+  std::string set = settings.isGpu() && !line.set.getNumOccurrences() ? std::string("gpu") : line.set.getValue();
   if (line.file.empty())
-    settings.file = findBeside(argv[0], ("share/attn/bench/" + line.set + ".json").c_str());
+    settings.file = findBeside(argv[0], ("share/attn/bench/" + set + ".json").c_str());
   settings.workloads = line.workloads;
   settings.list = line.list;
   settings.compileOnly = line.compileOnly;
@@ -118,6 +127,10 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   settings.svg = line.svg;
   if (line.set.getNumOccurrences() && !line.file.empty())
     return usageError("--set expects no workload file beside it, but got " + line.file);
+  if (settings.target != "host" && !settings.isGpu())
+    return usageError("--target expects host or a GPU, such as cuda or cuda:1, but got '" + settings.target + "'");
+  if (settings.isGpu() && (!line.peers.empty() || !line.svg.empty()))
+    return usageError("--peers and --svg expect the target host, but got " + settings.target);
   if (line.repeat < 1)
     return usageError("--repeat expects at least 1, but got " + std::to_string(line.repeat));
   if (line.errorRows < 0)
@@ -147,7 +160,7 @@ static Status checkWritable(const std::string &path) {
   return code ? Status(cannotWrite(path, code)) : Status();
 }
 
-static Status writeText(const std::string &path, const std::string &text) {
+Status tool::writeText(const std::string &path, const std::string &text) {
   if (path.empty())
     return {};
   std::error_code code;
@@ -272,6 +285,8 @@ Status tool::runBenchTool(const BenchSettings &settings) {
   for (const std::string &path : {settings.json, settings.svg})
     if (Status status = checkWritable(path); !status)
       return status;
+  if (settings.isGpu())
+    return runGpuBench(settings, *workloads);
   std::optional<Peers> peers;
   if (!settings.peers.empty()) {
     auto found = Peers::find(settings.peers, settings.peerScripts, settings.peerSeconds);

@@ -14,6 +14,8 @@ struct BenchSettings {
   /// A regular expression; empty: all.
   std::string workloads;
   bool list = false;
+  /// "host", or a GPU as Target::named takes it.
+  std::string target = "host";
   /// Compile this function of `file`, a .mlir file, and end; empty: measure.
   std::string compileOnly;
   /// This program, for processes that do that.
@@ -28,6 +30,8 @@ struct BenchSettings {
   int64_t peerSeconds = 300;
   /// Files to write; empty: none.
   std::string json, svg;
+
+  bool isGpu() const { return target.rfind("cuda", 0) == 0; }
 };
 
 /// Reads the command line; handles --help and --version by itself (both end the process), and unknown options too.

@@ -89,19 +89,29 @@ static Result<Samples> takeBesideUnfused(const std::function<Status()> &fused, c
   return takePairs(fused, unfused, sampling);
 }
 
-/// Compares what the workload wrote with the reference.
-static void compareResults(Measurement &measurement, const Module &module, const Inputs &inputs,
-                           const std::vector<Array> &outputs, int64_t rows) {
+Result<std::vector<ResultError>> tool::compareResults(const Module &module, const std::string &function,
+                                                      const Inputs &inputs, const std::vector<Array> &outputs,
+                                                      int64_t rows) {
   std::vector<TensorView> views;
   for (const Array &array : outputs)
     views.push_back(array.view());
-  auto comparisons = module.check(measurement.workload.function, inputs.arguments, views, CheckOptions().rows(rows));
-  if (!comparisons) {
-    measurement.errorProblem = comparisons.error().message;
-    return;
-  }
+  auto comparisons = module.check(function, inputs.arguments, views, CheckOptions().rows(rows));
+  if (!comparisons)
+    return comparisons.error();
+  std::vector<ResultError> errors;
   for (size_t i = 0; i < outputs.size(); ++i)
-    measurement.errors.push_back({describe(outputs[i].dtype(), outputs[i].sizes()), (*comparisons)[i]});
+    errors.push_back({describe(outputs[i].dtype(), outputs[i].sizes()), (*comparisons)[i]});
+  return errors;
+}
+
+/// Fills in the errors, or why there are none.
+static void addErrors(Measurement &measurement, const Module &module, const Inputs &inputs,
+                      const std::vector<Array> &outputs, int64_t rows) {
+  auto errors = compareResults(module, measurement.workload.function, inputs, outputs, rows);
+  if (errors)
+    measurement.errors = std::move(*errors);
+  else
+    measurement.errorProblem = errors.error().message;
 }
 
 Result<Measurement> tool::measure(const Workload &workload, const RunOptions &options, const SampleOptions &sampling,
@@ -146,7 +156,7 @@ Result<Measurement> tool::measure(const Workload &workload, const RunOptions &op
     return samples.error();
   measurement.samples = std::move(*samples);
   if (errorRows)
-    compareResults(measurement, *module, *inputs, *outputs, *errorRows);
+    addErrors(measurement, *module, *inputs, *outputs, *errorRows);
   auto profile =
       profileRun(*module, workload.function, Target::host(), CompileOptions(), options, inputs->arguments, views);
   if (!profile)

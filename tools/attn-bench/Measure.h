@@ -62,6 +62,10 @@ struct Measurement {
 Result<Measurement> measure(const Workload &workload, const RunOptions &options, const SampleOptions &sampling,
                             PeakMeter &meter, const Peers *peers, std::optional<int64_t> errorRows);
 
+/// Compares what a function wrote with the reference, on `rows` query rows of each attention; 0: all.
+Result<std::vector<ResultError>> compareResults(const Module &module, const std::string &function, const Inputs &inputs,
+                                                const std::vector<Array> &outputs, int64_t rows);
+
 } // namespace attn::tool
 
 #endif // ATTN_TOOLS_ATTNBENCH_MEASURE_H

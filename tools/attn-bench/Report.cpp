@@ -14,10 +14,7 @@ namespace json = llvm::json;
 // Table
 //===----------------------------------------------------------------------===//
 
-using Row = std::vector<std::string>;
-
-/// Columns as wide as their widest cell, two spaces between them; the first `leftColumns` are flush left.
-static std::string alignRows(const std::vector<Row> &rows, size_t leftColumns) {
+std::string tool::alignRows(const std::vector<Row> &rows, size_t leftColumns) {
   std::vector<size_t> widths(rows.front().size(), 0);
   for (const Row &row : rows)
     for (size_t column = 0; column < row.size(); ++column)

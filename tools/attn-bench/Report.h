@@ -18,6 +18,14 @@ struct Findings {
   std::vector<Measurement> measurements;
 };
 
+using Row = std::vector<std::string>;
+
+/// Columns as wide as their widest cell, two spaces between them; the first `leftColumns` are flush left.
+std::string alignRows(const std::vector<Row> &rows, size_t leftColumns);
+
+/// Writes a file; nothing for an empty path.
+Status writeText(const std::string &path, const std::string &text);
+
 /// A table with a line for each workload, and what to know beside it; one of the peers and one of the errors, if there
 /// are any.
 std::string formatTable(const Findings &findings);

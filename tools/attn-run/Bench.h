@@ -3,7 +3,7 @@
 #ifndef ATTN_TOOLS_ATTNRUN_BENCH_H
 #define ATTN_TOOLS_ATTNRUN_BENCH_H
 
-#include "Data.h"
+#include "DeviceData.h"
 
 namespace attn::tool {
 
@@ -12,6 +12,10 @@ namespace attn::tool {
 /// Module::countWork counts. The peak is that of f32, of f64 where the first floating-point input is f64.
 Status runBench(const Module &module, const Kernel &kernel, const RunOptions &options, const Inputs &inputs,
                 const std::vector<MutableTensorView> &outputs, int64_t repeat);
+
+/// The same on a GPU, by its own clock: time, work and speed. data: where the arguments lie.
+Status runDeviceBench(const Module &module, const Kernel &kernel, RunOptions options, const Inputs &inputs,
+                      const DeviceData &data, int64_t repeat);
 
 } // namespace attn::tool
 

@@ -4,6 +4,7 @@
 #include "Driver.h"
 
 #include "Bench.h"
+#include "DeviceData.h"
 #include "Profile.h"
 
 #include <cstdio>
@@ -38,7 +39,7 @@ static Status checkOutputs(const Module &module, const Kernel &kernel, const Inp
 
 /// Everything after the first run.
 static Status report(const Settings &settings, const Module &module, const Kernel &kernel, const RunOptions &options,
-                     const Inputs &inputs, std::vector<Array> &outputs) {
+                     const Inputs &inputs, std::vector<Array> &outputs, const DeviceData &data) {
   if (!settings.output.empty())
     if (Status status = writeOutputs(settings.output, outputs); !status)
       return status;
@@ -48,6 +49,8 @@ static Status report(const Settings &settings, const Module &module, const Kerne
     if (Status status = checkOutputs(module, kernel, inputs, outputs); !status)
       return status;
   if (settings.profile) {
+    if (!kernel.device().usesHostMemory())
+      return usageError("--profile expects a CPU, but the target is " + settings.target.name());
     auto profile = profileRun(module, kernel.signature().name, settings.target, settings.compile, options,
                               inputs.arguments, viewsOf(outputs));
     if (!profile)
@@ -56,6 +59,8 @@ static Status report(const Settings &settings, const Module &module, const Kerne
   }
   if (!settings.bench)
     return {};
+  if (!kernel.device().usesHostMemory())
+    return runDeviceBench(module, kernel, options, inputs, data, settings.repeat);
   return runBench(module, kernel, options, inputs, viewsOf(outputs), settings.repeat);
 }
 
@@ -75,10 +80,15 @@ static Status compileAndRun(const Settings &settings, const Module &module, cons
   RunOptions options;
   if (settings.threads != 1)
     options.threads(settings.threads);
-  auto run = kernel->run(inputs->arguments, viewsOf(*outputs), options);
+  auto data = DeviceData::create(kernel->device(), *inputs, *outputs);
+  if (!data)
+    return data.error();
+  auto run = kernel->run(data->arguments(), data->results(), options);
   if (!run)
     return run.error();
-  return report(settings, module, *kernel, options, *inputs, *outputs);
+  if (Status status = data->download(); !status)
+    return status;
+  return report(settings, module, *kernel, options, *inputs, *outputs, *data);
 }
 
 Status tool::runTool(const Settings &settings) {

@@ -51,8 +51,10 @@ struct CommandLine {
   cl::list<std::string> outShapes{"out-shape", cl::desc("sizes of a result, where they do not follow from the inputs"),
                                   cl::value_desc("INDEX:2x8x33x64"), cl::cat(category)};
 
-  cl::opt<std::string> target{"target", cl::desc("CPU to compile for: host (default) or LLVM's name of one"),
-                              cl::init("host"), cl::cat(category)};
+  cl::opt<std::string> target{
+      "target",
+      cl::desc("host (default), LLVM's name of a CPU, cuda, cuda:1, emulator:CHIP or, to --emit, a GPU's chip"),
+      cl::init("host"), cl::cat(category)};
   cl::opt<int64_t> tileQ{"tile-q", cl::desc("query rows of a tile (0: the cost model chooses)"), cl::cat(category)};
   cl::opt<int64_t> tileKv{"tile-kv", cl::desc("keys of a tile (0: the cost model chooses)"), cl::cat(category)};
   cl::opt<int64_t> segmentKeys{"segment-keys", cl::desc("keys of a segment (0: the cost model chooses)"),

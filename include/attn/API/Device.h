@@ -58,6 +58,9 @@ public:
   /// A line for people: "GPU NVIDIA H200, compute capability 9.0, 132 multiprocessors".
   std::string describe() const;
 
+  /// Whether kernels on it take tensors in the host's memory: true for CPUs and the emulator.
+  bool usesHostMemory() const;
+
   /// Returns when all that was started is done. DeviceFailed if a kernel failed; a GPU is of no use to this process
   /// after that.
   Status wait() const;

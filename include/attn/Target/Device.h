@@ -55,6 +55,8 @@ public:
   virtual std::string describe() const = 0;
   /// Memory and copies.
   virtual const attn_rt_device *memory() const = 0;
+  /// Whether its memory is the host's.
+  virtual bool usesHostMemory() const = 0;
   /// Loads the kernels of takeKernels. The device must outlive the program.
   virtual llvm::Expected<std::unique_ptr<DeviceProgram>> load(std::unique_ptr<llvm::LLVMContext> context,
                                                               std::unique_ptr<llvm::Module> kernels) = 0;

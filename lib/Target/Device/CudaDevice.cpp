@@ -40,6 +40,7 @@ public:
            std::to_string(info.minor) + ", " + std::to_string(info.multiprocessors) + " multiprocessors";
   }
   const attn_rt_device *memory() const override { return attn_rt_cuda_memory(cuda.get()); }
+  bool usesHostMemory() const override { return false; }
   llvm::Expected<std::unique_ptr<DeviceProgram>> load(std::unique_ptr<llvm::LLVMContext> context,
                                                       std::unique_ptr<llvm::Module> kernels) override;
   bool canUse(const void *memory) const override { return attn_rt_cuda_knows(cuda.get(), memory); }

@@ -76,6 +76,6 @@ llvm::Expected<std::shared_ptr<ComputeDevice>> attn::openDevice(const DeviceName
   case DeviceName::Kind::Chip:
     break;
   }
-  return llvm::createStringError(name.chip + " is a chip to compile for; use cuda or emulator:" + name.chip +
+  return llvm::createStringError("this is a chip to compile for; use cuda or emulator:" + name.chip +
                                  " to run kernels");
 }

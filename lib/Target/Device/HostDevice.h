@@ -16,6 +16,7 @@ public:
   llvm::StringRef chip() const override { return ""; }
   std::string describe() const override { return "the host's memory"; }
   const attn_rt_device *memory() const override { return &device; }
+  bool usesHostMemory() const override { return true; }
   llvm::Expected<std::unique_ptr<DeviceProgram>> load(std::unique_ptr<llvm::LLVMContext> context,
                                                       std::unique_ptr<llvm::Module> kernels) override;
   bool canUse(const void *) const override { return true; }

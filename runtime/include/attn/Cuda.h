@@ -45,6 +45,9 @@ void attn_rt_cuda_close(attn_rt_cuda *cuda);
 
 void attn_rt_cuda_describe(const attn_rt_cuda *cuda, attn_rt_cuda_info *info);
 
+/// The CUstream, for other libraries of CUDA.
+void *attn_rt_cuda_stream(const attn_rt_cuda *cuda);
+
 /// The GPU without a program: memory and copies. Lives as long as *cuda.
 const attn_rt_device *attn_rt_cuda_memory(const attn_rt_cuda *cuda);
 
