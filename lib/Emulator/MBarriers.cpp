@@ -52,8 +52,9 @@ void attn::emulator::arriveAtMBarrier(Thread &thread, const Site &site, uint32_t
   MBarrier &barrier = block.mbarriers[index];
   if (count > barrier.pending)
     block.fail(thread, site,
-               "arrives " + llvm::Twine(count) + " times at the mbarrier at offset " + llvm::Twine(barrier.offset) +
-                   ", whose phase expects " + llvm::Twine(barrier.pending) + " more");
+               "arrives at the mbarrier at offset " + llvm::Twine(barrier.offset) + " " + llvm::Twine(count) +
+                   (count == 1 ? " time" : " times") + ", but its phase expects " + llvm::Twine(barrier.pending) +
+                   " more");
   Clocks &clocks = block.shadow.clocks;
   if (clocks.isOn()) {
     clocks.join(clocks.row(clocks.mbarrier(index)), clocks.row(thread.index));

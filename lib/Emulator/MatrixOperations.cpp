@@ -12,6 +12,7 @@
 
 #include "Numbers.h"
 #include "Operations.h"
+#include "Vectorize.h"
 
 using namespace attn::emulator;
 
@@ -161,17 +162,25 @@ template <typename Element, uint32_t kM, uint32_t kK, bool kF16Sums = false> str
     }
   }
 
+  static void product8(const float *a, const float *b, float *product) { multiplyBy8(a, b, product, kM, kK); }
+  static void product8(const double *a, const double *b, double *product) {
+    for (uint32_t m = 0; m < kM; ++m)
+      for (uint32_t n = 0; n < kN; ++n) {
+        double sum = 0;
+        for (uint32_t k = 0; k < kK; ++k)
+          sum += a[m * kK + k] * b[k * kN + n];
+        product[m * kN + n] = sum;
+      }
+  }
+
   static void run(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
     requireWholeWarp(thread, site);
     if (!thread.block->arrive(thread, site, ~0u, arguments, results))
       return;
     Number a[kM][kK], b[kK][kN];
     gather(*thread.warp, a, b);
-    Number product[kM][kN] = {};
-    for (uint32_t m = 0; m < kM; ++m)
-      for (uint32_t k = 0; k < kK; ++k)
-        for (uint32_t n = 0; n < kN; ++n)
-          product[m][n] += a[m][k] * b[k][n];
+    Number product[kM][kN];
+    product8(&a[0][0], &b[0][0], &product[0][0]);
     scatter(*thread.warp, product);
     ++thread.block->counters.mma;
     thread.block->release(thread, ~0u);

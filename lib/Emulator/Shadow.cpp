@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Shadow.h"
+#include "Vectorize.h"
 #include <algorithm>
 
 using namespace attn::emulator;
@@ -18,6 +19,14 @@ void Clocks::start(uint32_t threadCount, bool isOn) {
   for (Actor actor = 0; actor < columns; ++actor)
     row(actor)[actor] = start_ + 1;
 }
+
+ATTN_EMULATOR_VECTORIZED
+static void takeGreater(uint32_t *into, const uint32_t *from, uint32_t count) {
+  for (uint32_t k = 0; k < count; ++k)
+    into[k] = into[k] > from[k] ? into[k] : from[k];
+}
+
+void Clocks::join(uint32_t *into, const uint32_t *from) const { takeGreater(into, from, columns); }
 
 void Shadow::start(uint32_t bytes, uint32_t threads, bool races, bool uninitialized) {
   checksWritten = uninitialized;

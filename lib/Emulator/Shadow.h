@@ -46,10 +46,8 @@ public:
   /// What the completed phases of an mbarrier hand on; its own row gathers for the phase that runs.
   uint32_t *phaseRow(uint32_t mbarrier) { return row(columns + kBarriers + mbarrier); }
 
-  void join(uint32_t *into, const uint32_t *from) const {
-    for (uint32_t k = 0; k < columns; ++k)
-      into[k] = into[k] > from[k] ? into[k] : from[k];
-  }
+  /// The row's owner knows what the other one's does.
+  void join(uint32_t *into, const uint32_t *from) const;
   /// What the actor does from now on is not known to those that joined its row before.
   void tick(Actor actor) {
     uint32_t &own = row(actor)[actor];

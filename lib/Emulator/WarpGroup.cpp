@@ -20,6 +20,7 @@
 #include "AsyncCopies.h"
 #include "Numbers.h"
 #include "Operations.h"
+#include "Vectorize.h"
 #include <algorithm>
 
 using namespace attn::emulator;
@@ -94,24 +95,32 @@ static bool isUnchanged(Thread &thread, const WgmmaOperand &operand) {
   return isSame;
 }
 
+/// All that any of the warpgroup's threads knows.
+static void joinThreads(Block &block, uint32_t number) {
+  Clocks &clocks = block.shadow.clocks;
+  for (uint32_t k = 0; k < kWarpGroupSize; ++k)
+    clocks.join(clocks.row(clocks.warpGroup(number)), clocks.row(number * kWarpGroupSize + k));
+}
+
 /// The hardware reads as an actor of its own, which knows what any of the threads does.
 static void noteReads(Thread &thread, const WgmmaOperand &operand) {
   Block &block = *thread.block;
   if (!block.shadow.isOn())
     return;
   uint32_t number = thread.index / kWarpGroupSize;
-  WarpGroup &group = *block.warpGroups[number];
   Clocks &clocks = block.shadow.clocks;
   Actor actor = clocks.warpGroup(number);
-  uint32_t *row = clocks.row(actor);
-  if (row && group.joinedGroup != operand.group) {
-    group.joinedGroup = operand.group;
-    for (uint32_t k = 0; k < kWarpGroupSize; ++k)
-      clocks.join(row, clocks.row(number * kWarpGroupSize + k));
-  }
+  const uint32_t *row = clocks.row(actor);
   uint32_t clock = clocks.step(operand.group);
+  // Joining costs more than reading: what was known before is mostly enough.
+  bool isJoined = !row;
   forChunks(thread, operand, [&](const char *memory, uint32_t, uint32_t) {
-    block.noteRead(thread, *operand.site, actor, clock, row, memory, kChunk);
+    if (!isJoined && block.shadow.read(actor, clock, row, block.offsetOf(memory), kChunk, operand.site->index).kind) {
+      joinThreads(block, number);
+      isJoined = true;
+    }
+    if (isJoined)
+      block.noteRead(thread, *operand.site, actor, clock, row, memory, kChunk);
   });
 }
 
@@ -139,22 +148,6 @@ static const WgmmaOperand &readOperand(Thread &thread, const Site &site, uint64_
 //===----------------------------------------------------------------------===//
 
 using ToFloat = float (*)(uint16_t);
-
-#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target_clones("avx2", "default")))
-#endif
-static void multiply(const float *a, const float *b, float *product, uint32_t n) {
-  for (uint32_t m = 0; m < kM; ++m) {
-    float *sums = product + m * n;
-    std::memset(sums, 0, n * sizeof(float));
-    for (uint32_t k = 0; k < kK; ++k) {
-      float factor = a[m * kK + k];
-      const float *row = b + k * n;
-      for (uint32_t j = 0; j < n; ++j)
-        sums[j] += factor * row[j];
-    }
-  }
-}
 
 /// B as [k][n].
 template <ToFloat kToFloat> static void convertB(const WgmmaOperand &operand, float *b) {
@@ -239,7 +232,7 @@ static void multiplyAsync(Thread &thread, const Site &site, const uint64_t *argu
   }
   uint64_t descriptor = argument<uint64_t>(arguments, kFirst + (kAInRegisters ? 4 : 1));
   convertB<kToFloat>(readOperand(thread, site, descriptor, kAInRegisters, kN), group.b.data());
-  multiply(group.a.data(), group.b.data(), group.product.data(), kN);
+  multiply(group.a.data(), group.b.data(), group.product.data(), kM, kN, kK);
   scatter(group, kN, keepsSums);
   ++block.counters.wgmma;
   group.arrived = 0;
@@ -282,7 +275,6 @@ void attn::emulator::startWarpGroup(std::unique_ptr<WarpGroup> &group) {
   group->waiting = WaitList();
   group->operandCount = 0;
   group->groupsDone = 0;
-  group->joinedGroup = 0;
 }
 
 template <uint32_t kN> static void addSize(OperationTable &table) {
