@@ -13,6 +13,7 @@
 #define __has_feature(feature) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #define ATTN_EMULATOR_ASAN 1
 #else
@@ -57,6 +58,10 @@ void Fiber::prepare(void *stack, size_t bytes, void (*entryPoint)()) {
   entry = entryPoint;
   stackBottom = stack;
   stackBytes = bytes;
+#if ATTN_EMULATOR_ASAN
+  // Frames that were left for good are still marked.
+  __asan_unpoison_memory_region(stack, bytes);
+#endif
 #if ATTN_EMULATOR_OWN_SWITCH
   // The ABI: at a function's first instruction the stack pointer is 8 below a multiple of 16. A return address of 0
   // ends a debugger's backtrace.
