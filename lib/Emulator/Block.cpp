@@ -332,7 +332,7 @@ char *Block::shared(const Thread &thread, const Site &site, uint64_t address, ui
 
 void Block::noteRead(Thread &thread, const Site &site, const char *memory, uint32_t bytes) {
   const uint32_t *row = shadow.clocks.row(thread.index);
-  noteRead(thread, site, thread.index, row ? row[thread.index] : 0, row, memory, bytes);
+  noteRead(thread, site, thread.index, row ? row[thread.index] : 0, row, memory, bytes, /*isAsync=*/false);
 }
 
 void Block::noteWrite(Thread &thread, const Site &site, const char *memory, uint32_t bytes) {
@@ -340,10 +340,10 @@ void Block::noteWrite(Thread &thread, const Site &site, const char *memory, uint
 }
 
 void Block::noteRead(Thread &thread, const Site &site, Actor actor, uint32_t clock, const uint32_t *row,
-                     const char *memory, uint32_t bytes) {
+                     const char *memory, uint32_t bytes, bool isAsync) {
   if (!shadow.isOn())
     return;
-  Conflict conflict = shadow.read(actor, clock, row, offsetOf(memory), bytes, site.index);
+  Conflict conflict = shadow.read(actor, clock, row, offsetOf(memory), bytes, site.index, isAsync);
   if (conflict.kind != Conflict::None)
     failConflict(thread, site, conflict, /*isWrite=*/false);
 }
@@ -397,6 +397,8 @@ void Block::failConflict(const Thread &thread, const Site &site, const Conflict 
       text += "which this block has not written";
     else if (conflict.kind == Conflict::Pending)
       text += "which the asynchronous copy" + by + " writes and nothing has waited for";
+    else if (conflict.kind == Conflict::Unfenced)
+      text += "which " + name(other.actor) + " wrote" + by + ", without a fence.proxy.async in between";
     else
       text += "a race: " + name(other.actor) + " " + (conflict.otherIsWrite ? "wrote" : "reads") + " it" + by +
               ", and no barrier orders them";

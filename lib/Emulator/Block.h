@@ -196,9 +196,9 @@ public:
   /// Shadow memory: checks, and notes, an access of the thread.
   void noteRead(Thread &thread, const Site &site, const char *memory, uint32_t bytes);
   void noteWrite(Thread &thread, const Site &site, const char *memory, uint32_t bytes);
-  /// The same for an actor of its own, with what it knows. thread is for the message.
+  /// The same for an engine, with what it knows and its clock. thread is for the message.
   void noteRead(Thread &thread, const Site &site, Actor actor, uint32_t clock, const uint32_t *row, const char *memory,
-                uint32_t bytes);
+                uint32_t bytes, bool isAsync = true);
   void noteWrite(Thread &thread, const Site &site, Actor actor, const char *memory, uint32_t bytes, bool isPending);
 
   bool isLazy() const { return state->options.lazyCopies; }

@@ -262,6 +262,13 @@ static void storeBytes(Thread &thread, const Site &site, const uint64_t *argumen
                            argument<uint32_t>(arguments, 2)));
 }
 
+/// What the thread knows of is visible to TMA and wgmma.
+static void fenceProxies(Thread &thread, const Site &, const uint64_t *, void *) {
+  Clocks &clocks = thread.block->shadow.clocks;
+  if (clocks.isOn())
+    clocks.fence(thread.index);
+}
+
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
@@ -291,6 +298,8 @@ void attn::emulator::addBulkCopies(OperationTable &table) {
   table.drop(prefix + "cp.async.bulk.prefetch.L2");
   for (const char *pointer : {"p0", "p4"})
     table.drop(prefix + "prefetch.tensormap." + pointer);
-  for (const char *fence : {"", ".global", ".shared_cta", ".shared_cluster", ".alias"})
-    table.drop(fence == std::string(".alias") ? prefix + "fence.proxy.alias" : prefix + "fence.proxy.async" + fence);
+  for (const char *space : {"", ".shared_cta", ".shared_cluster"})
+    table.handle(prefix + "fence.proxy.async" + space, fenceProxies);
+  table.drop(prefix + "fence.proxy.async.global");
+  table.drop(prefix + "fence.proxy.alias");
 }

@@ -16,7 +16,7 @@ namespace attn::emulator {
 
 /// product = a b for row-major a: [m][k], b: [k][n]; sums over k in ascending order.
 void multiply(const float *a, const float *b, float *product, unsigned m, unsigned n, unsigned k);
-/// The same for n = 8.
+/// The same for n = 8; m is a multiple of 4.
 void multiplyBy8(const float *a, const float *b, float *product, unsigned m, unsigned k);
 
 } // namespace attn::emulator

@@ -115,7 +115,9 @@ static void noteReads(Thread &thread, const WgmmaOperand &operand) {
   // Joining costs more than reading: what was known before is mostly enough.
   bool isJoined = !row;
   forChunks(thread, operand, [&](const char *memory, uint32_t, uint32_t) {
-    if (!isJoined && block.shadow.read(actor, clock, row, block.offsetOf(memory), kChunk, operand.site->index).kind) {
+    if (!isJoined &&
+        block.shadow.read(actor, clock, row, block.offsetOf(memory), kChunk, operand.site->index, /*isAsync=*/true)
+            .kind) {
       joinThreads(block, number);
       isJoined = true;
     }

@@ -222,6 +222,30 @@ TEST_F(ShadowTest, APendingWriteAdmitsNobody) {
   EXPECT_EQ(write(1, 32).kind, Conflict::None);
 }
 
+TEST_F(ShadowTest, EnginesReadWhatIsFenced) {
+  auto readAsync = [&](Actor thread) {
+    // Each thread has an engine of its own.
+    Actor engine = shadow.clocks.store(thread);
+    return shadow.read(engine, shadow.clocks.step(1), row(thread), 0, 4, 5, /*isAsync=*/true).kind;
+  };
+  // By the writer, before the others know.
+  ASSERT_EQ(write(0, 0).kind, Conflict::None);
+  EXPECT_EQ(readAsync(0), Conflict::Unfenced);
+  shadow.clocks.fence(0);
+  order(0, 1);
+  EXPECT_EQ(readAsync(1), Conflict::None);
+  // A write after the fence is not behind it.
+  shadow.start(64, 4, true, true);
+  shadow.clocks.fence(0);
+  ASSERT_EQ(write(0, 0).kind, Conflict::None);
+  order(0, 1);
+  EXPECT_EQ(readAsync(1), Conflict::Unfenced);
+  // By the reader, once it knows.
+  shadow.clocks.fence(1);
+  EXPECT_EQ(readAsync(1), Conflict::None);
+  EXPECT_EQ(readAsync(2), Conflict::Race);
+}
+
 TEST_F(ShadowTest, BlocksFollowOneAnother) {
   ASSERT_EQ(write(0, 0).kind, Conflict::None);
   shadow.start(64, 4, true, true);

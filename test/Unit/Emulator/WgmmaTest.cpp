@@ -258,6 +258,24 @@ TEST(Wgmma, OperandsMustStayUntilTheWait) {
   }
 }
 
+TEST(Wgmma, PlainStoresNeedAFence) {
+  std::string text = makeKernel(8, "f16", false, 0);
+  const std::string fence = "call void @llvm.nvvm.fence.proxy.async.shared_cta()";
+  text.replace(text.find(fence), fence.size(), "");
+  auto program = compile(text);
+  ASSERT_TRUE(program);
+  Product product(8, false);
+  product.fillA(128);
+  product.fillB(128, false);
+  std::vector<float> out;
+  std::string error =
+      run(*program, product, makeDescriptor(0, 16, 1024, 128), makeDescriptor(Product::kB, 16, 1024, 128), out);
+  EXPECT_NE(error.find("at attn_dev_wgmma_m64n8k16_f32_f16_ss #0: reads offset 0 of shared memory, which thread (0, 0, "
+                       "0) wrote at store #0, without a fence.proxy.async in between"),
+            std::string::npos)
+      << error;
+}
+
 TEST(Wgmma, NeedsAWholeWarpgroup) {
   auto program = compile(makeKernel(8, "f16", false, 0));
   ASSERT_TRUE(program);
