@@ -18,9 +18,9 @@
 
 using namespace attn::emulator;
 
+// Of a stack, beside the kernel's own variables: spilled registers, and what operations need.
 static constexpr size_t kStackBytes = 128 << 10;
 static constexpr size_t kGuardBytes = 4 << 10;
-static constexpr size_t kStackStep = kStackBytes + kGuardBytes;
 /// Polls of all threads that may change nothing before it counts as a deadlock.
 static constexpr uint32_t kVainPolls = 1000;
 
@@ -52,8 +52,10 @@ Block::Block(SharedWindow window) : window(std::move(window)), schedulerStack(ne
 
 Block::~Block() {
   if (stacks)
-    munmap(stacks, stackCount * kStackStep);
+    munmap(stacks, stackCount * stackStep());
 }
+
+size_t Block::stackStep() const { return stackBytes + kGuardBytes; }
 
 llvm::Expected<std::unique_ptr<Block>> Block::create() {
   llvm::Expected<SharedWindow> window = SharedWindow::create();
@@ -63,20 +65,21 @@ llvm::Expected<std::unique_ptr<Block>> Block::create() {
 }
 
 /// One mapping, an inaccessible page under each stack.
-bool Block::reserveStacks(uint32_t count) {
-  if (count <= stackCount)
+bool Block::reserveStacks(uint32_t count, size_t bytes) {
+  if (count <= stackCount && bytes <= stackBytes)
     return true;
   if (stacks)
-    munmap(stacks, stackCount * kStackStep);
+    munmap(stacks, stackCount * stackStep());
+  stackBytes = std::max(bytes, stackBytes);
   stackCount = 0;
   stacks =
-      mmap(nullptr, count * kStackStep, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, count * stackStep(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks == MAP_FAILED) {
     stacks = nullptr;
     return false;
   }
   for (uint32_t k = 0; k < count; ++k)
-    mprotect(static_cast<char *>(stacks) + k * kStackStep, kGuardBytes, PROT_NONE);
+    mprotect(static_cast<char *>(stacks) + k * stackStep(), kGuardBytes, PROT_NONE);
   stackCount = count;
   return true;
 }
@@ -104,8 +107,8 @@ void Block::startThread(uint32_t index) {
   thread.id[2] = index / size[0] / size[1];
   // Stacks at the same distance would share few lines of the first-level cache.
   size_t shift = index * 13 % 64 * 64;
-  char *stack = static_cast<char *>(stacks) + index * kStackStep + kGuardBytes;
-  thread.fiber.prepare(stack, kStackBytes - shift, &Block::runThread);
+  char *stack = static_cast<char *>(stacks) + index * stackStep() + kGuardBytes;
+  thread.fiber.prepare(stack, stackBytes - shift, &Block::runThread);
   ready[index] = &thread;
 }
 
@@ -148,7 +151,8 @@ void Block::start(const LaunchState &launchState, const uint32_t (&block)[3]) {
 
 std::string Block::run(const LaunchState &launchState, const uint32_t (&block)[3]) {
   const int64_t *size = launchState.launch.block;
-  if (!reserveStacks(uint32_t(size[0] * size[1] * size[2])))
+  size_t localBytes = (launchState.localBytes + kGuardBytes - 1) / kGuardBytes * kGuardBytes;
+  if (!reserveStacks(uint32_t(size[0] * size[1] * size[2]), kStackBytes + localBytes))
     return "no memory for the stacks of a block's threads";
   start(launchState, block);
   currentBlock = this;

@@ -154,6 +154,8 @@ struct LaunchState {
   /// The program's operations.
   const std::vector<const Site *> &sites;
   bool counts;
+  /// Of the kernel's own variables, for each thread.
+  size_t localBytes;
 };
 
 /// Runs blocks, one at a time, on the thread that calls run. Holds the memory that they need.
@@ -225,7 +227,8 @@ private:
   explicit Block(SharedWindow window);
   void start(const LaunchState &state, const uint32_t (&block)[3]);
   void startThread(uint32_t index);
-  bool reserveStacks(uint32_t count);
+  bool reserveStacks(uint32_t count, size_t bytes);
+  size_t stackStep() const;
   void schedule();
   void resumePolling();
   Thread *takeReady();
@@ -262,6 +265,8 @@ private:
   std::unique_ptr<char[]> schedulerStack;
   void *stacks = nullptr;
   uint32_t stackCount = 0;
+  /// Of each, without its guard.
+  size_t stackBytes = 0;
 };
 
 } // namespace attn::emulator

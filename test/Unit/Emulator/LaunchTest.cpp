@@ -154,6 +154,36 @@ define ptx_kernel void @kernel(ptr byval([3 x i32]) align 4 %s, ptr addrspace(1)
     EXPECT_EQ(out[k], 30 + k);
 }
 
+/// More than a stack has otherwise.
+TEST(Launch, ThreadsHaveRoomForTheirVariables) {
+  auto program = compile(R"(
+define ptx_kernel void @kernel(ptr addrspace(1) %out) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %a = alloca [100000 x i32]
+  br label %fill
+fill:
+  %i = phi i32 [0, %0], [%next, %fill]
+  %p = getelementptr i32, ptr %a, i32 %i
+  %v = add i32 %i, %t
+  store i32 %v, ptr %p
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, 100000
+  br i1 %more, label %fill, label %read
+read:
+  call void @llvm.nvvm.bar.warp.sync(i32 -1)
+  %q = getelementptr i32, ptr %a, i32 %t
+  %w = load i32, ptr %q
+  %o = getelementptr i32, ptr addrspace(1) %out, i32 %t
+  store i32 %w, ptr addrspace(1) %o
+  ret void
+})");
+  ASSERT_TRUE(program);
+  std::vector<int32_t> out(32);
+  ASSERT_EQ(Call(1, 32).with(out.data()).run(*program), "");
+  for (int k = 0; k < 32; ++k)
+    EXPECT_EQ(out[k], 2 * k);
+}
+
 /// The error of the first block is reported, however many run at once.
 TEST(Launch, TheFirstBlocksErrorIsReported) {
   auto program = compile(R"(
