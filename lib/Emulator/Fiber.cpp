@@ -66,12 +66,12 @@ void Fiber::prepare(void *stack, size_t bytes, void (*entryPoint)()) {
   // The ABI: at a function's first instruction the stack pointer is 8 below a multiple of 16. A return address of 0
   // ends a debugger's backtrace.
   auto top = (reinterpret_cast<uintptr_t>(stack) + bytes) & ~uintptr_t(15);
-  void **slot = reinterpret_cast<void **>(top);
+  auto **slot = reinterpret_cast<void **>(top);
   *--slot = nullptr;
   *--slot = reinterpret_cast<void *>(&Fiber::start);
   for (int k = 0; k < 6; ++k)
     *--slot = nullptr;
-  stackPointer = slot;
+  stackPointer = static_cast<void *>(slot);
 #else
   getcontext(&context);
   context.uc_stack.ss_sp = stack;

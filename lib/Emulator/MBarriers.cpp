@@ -105,10 +105,10 @@ static void invalidate(Thread &thread, const Site &site, const uint64_t *argumen
 
 enum class Count { One, Argument };
 
-template <Count kCount> static void arrive(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
+template <Count Kind> static void arrive(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   uint32_t index = findMBarrier(thread, site, argument<uint64_t>(arguments, 0));
   setResult(results, thread.block->mbarriers[index].phase);
-  arriveAtMBarrier(thread, site, index, kCount == Count::One ? 1 : argument<uint32_t>(arguments, 1));
+  arriveAtMBarrier(thread, site, index, Kind == Count::One ? 1 : argument<uint32_t>(arguments, 1));
 }
 
 static void expectBytes(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
@@ -151,14 +151,14 @@ static void waitParity(Thread &thread, const Site &site, const uint64_t *argumen
   acquire(thread, index);
 }
 
-/// kHasParity: the argument is a parity, else a token. Whoever is told no goes to the end of the queue.
-template <bool kHasParity>
+/// HasParity: the argument is a parity, else a token. Whoever is told no goes to the end of the queue.
+template <bool HasParity>
 static void testWait(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   Block &block = *thread.block;
   uint32_t index = findMBarrier(thread, site, argument<uint64_t>(arguments, 0));
   uint64_t phase = block.mbarriers[index].phase;
   bool isDone =
-      kHasParity ? (phase & 1) != (argument<uint32_t>(arguments, 1) & 1) : phase != argument<uint64_t>(arguments, 1);
+      HasParity ? (phase & 1) != (argument<uint32_t>(arguments, 1) & 1) : phase != argument<uint64_t>(arguments, 1);
   setResult(results, uint8_t(isDone));
   if (isDone)
     return acquire(thread, index);

@@ -11,13 +11,13 @@ void Clocks::start(uint32_t threadCount, bool isOn) {
   on = isOn;
   threads = threadCount;
   columns = (threads + kMBarriers + kWarpGroups + kStores + 7) / 8 * 8;
-  start_ = latest;
-  latest = start_ + 1;
+  blockStart = latest;
+  latest = blockStart + 1;
   if (!on)
     return;
-  rows.assign(size_t(columns + kBarriers + kMBarriers) * 2 * columns, start_);
+  rows.assign(size_t(columns + kBarriers + kMBarriers) * 2 * columns, blockStart);
   for (Actor actor = 0; actor < columns; ++actor)
-    row(actor)[actor] = start_ + 1;
+    row(actor)[actor] = blockStart + 1;
 }
 
 ATTN_EMULATOR_VECTORIZED

@@ -32,7 +32,7 @@ public:
 
   bool isOn() const { return on; }
   /// Clocks up to this one are of earlier blocks.
-  uint32_t base() const { return start_; }
+  uint32_t base() const { return blockStart; }
 
   Actor mbarrier(uint32_t index) const { return threads + index; }
   Actor warpGroup(uint32_t index) const { return threads + kMBarriers + index; }
@@ -59,15 +59,17 @@ public:
   }
   /// For actors that count by themselves: what they do in their n-th step, from 1, has this clock.
   uint32_t step(uint32_t n) {
-    uint32_t clock = start_ + n;
+    uint32_t clock = blockStart + n;
     latest = clock > latest ? clock : latest;
     return clock;
   }
   /// The row's owner knows the actor's steps up to the n-th.
-  void raise(uint32_t *row, Actor actor, uint32_t n) { row[actor] = row[actor] > start_ + n ? row[actor] : start_ + n; }
+  void raise(uint32_t *row, Actor actor, uint32_t n) {
+    row[actor] = row[actor] > blockStart + n ? row[actor] : blockStart + n;
+  }
   void forget(uint32_t *row) const {
     for (uint32_t k = 0; k < 2 * columns; ++k)
-      row[k] = start_;
+      row[k] = blockStart;
   }
 
 private:
@@ -76,7 +78,7 @@ private:
   uint32_t threads = 0;
   /// Actors, rounded up: half of a row.
   uint32_t columns = 0;
-  uint32_t start_ = 0;
+  uint32_t blockStart = 0;
   uint32_t latest = 0;
   std::vector<uint32_t> rows;
 };
