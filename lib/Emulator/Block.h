@@ -234,6 +234,7 @@ private:
   Thread *takeReady();
   [[noreturn]] void failDeadlocked();
   [[noreturn]] void leave();
+  void describeDeadlock();
   void describe(const Thread &thread, const Site &site, const llvm::Twine &message);
   [[noreturn]] void failConflict(const Thread &thread, const Site &site, const Conflict &conflict, bool isWrite);
   [[noreturn]] void failDivergent(const Thread &thread, const Site &site, const Rendezvous &other, uint32_t mask);

@@ -176,11 +176,15 @@ void attn::emulator::addMBarriers(OperationTable &table) {
     table.handle(prefix + "arrive.drop" + space, arriveAndDrop);
     table.handle(prefix + "test.wait" + space, testWait<false>);
   }
-  for (const char *order : {"", "relaxed."}) {
-    for (const char *scope : {"scope.cta.space.cta", "scope.cluster.space.cta"}) {
-      std::string suffix = std::string(order) + scope;
-      table.handle(prefix + "arrive." + suffix, arrive<Count::Argument>);
-      table.handle(prefix + "arrive.expect.tx." + suffix, arriveExpecting);
+  // Each block is a cluster of its own, so scopes and spaces do not differ.
+  for (const char *order : {"", "relaxed."})
+    for (const char *scope : {"scope.cta.", "scope.cluster."}) {
+      for (const char *space : {"space.cta", "space.cluster"}) {
+        std::string suffix = std::string(order) + scope + space;
+        table.handle(prefix + "arrive." + suffix, arrive<Count::Argument>);
+        table.handle(prefix + "arrive.expect.tx." + suffix, arriveExpecting);
+      }
+      std::string suffix = std::string(order) + scope + "space.cta";
       table.handle(prefix + "test.wait." + suffix, testWait<false>);
       table.handle(prefix + "try.wait." + suffix, testWait<false>);
       table.handle(prefix + "try.wait.tl." + suffix, testWait<false>);
@@ -188,9 +192,9 @@ void attn::emulator::addMBarriers(OperationTable &table) {
       table.handle(prefix + "try.wait.parity." + suffix, testWait<true>);
       table.handle(prefix + "try.wait.parity.tl." + suffix, testWait<true>);
     }
-  }
-  for (const char *scope : {"scope.cta.space.cta", "scope.cluster.space.cta"})
-    table.handle(prefix + "expect.tx." + scope, expectBytes);
+  for (const char *scope : {"scope.cta.", "scope.cluster."})
+    for (const char *space : {"space.cta", "space.cluster"})
+      table.handle(prefix + "expect.tx." + scope + space, expectBytes);
   table.handle("attn_dev_mbarrier_wait", waitParity);
   table.drop(kNvvm + llvm::Twine("fence.mbarrier_init.release.cluster"));
 }

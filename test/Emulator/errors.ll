@@ -26,8 +26,7 @@
 ; RUN: not attn-test-emulate %s --kernel=barriers --block=96 2>&1 | FileCheck %s --check-prefix=BARRIERS
 ; BARRIERS: deadlock:
 ; BARRIERS-NEXT: warp 0, lanes 0-31: at llvm.nvvm.barrier.cta.sync.aligned.count #0, barrier 1: 32 of 64 threads have arrived
-; BARRIERS-NEXT: warp 1, lanes 0-31: at llvm.nvvm.barrier.cta.sync.aligned.count #1, barrier 2: 64 of 96 threads have arrived
-; BARRIERS-NEXT: warp 2, lanes 0-31: at llvm.nvvm.barrier.cta.sync.aligned.count #1, barrier 2: 64 of 96 threads have arrived
+; BARRIERS-NEXT: warps 1-2, lanes 0-31: at llvm.nvvm.barrier.cta.sync.aligned.count #1, barrier 2: 64 of 96 threads have arrived
 
 @head = internal addrspace(3) global [4 x i32] undef, align 16
 @rest = external addrspace(3) global [0 x i8], align 16
