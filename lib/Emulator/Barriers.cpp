@@ -132,6 +132,8 @@ static void exitThread(Thread &thread, const Site &, const uint64_t *, void *) {
 /// Others go first.
 static void letOthersRun(Thread &thread, const Site &site, const uint64_t *, void *) {
   thread.block->noteProgress();
+  // No mbarrier.
+  thread.waitsFor = ~0u;
   thread.block->yield(thread, site);
 }
 

@@ -93,7 +93,7 @@ void Block::startThread(uint32_t index) {
   Thread &thread = threads[index];
   std::vector<AsyncCopy> copies = std::move(thread.copies);
   std::vector<uint32_t> groupEnds = std::move(thread.groupEnds);
-  thread = Thread();
+  static_cast<ThreadState &>(thread) = ThreadState();
   copies.clear();
   groupEnds.clear();
   thread.copies = std::move(copies);
@@ -117,7 +117,11 @@ void Block::start(const LaunchState &launchState, const uint32_t (&block)[3]) {
   std::copy(block, block + 3, blockIndex);
   const int64_t *size = state->launch.block;
   alive = uint32_t(size[0] * size[1] * size[2]);
-  threads.resize(alive);
+  threadTotal = alive;
+  if (threadTotal > threadCapacity) {
+    threads.reset(new Thread[threadTotal]);
+    threadCapacity = threadTotal;
+  }
   warps.assign((alive + kWarpSize - 1) / kWarpSize, Warp{});
   for (uint32_t k = 0; k < warps.size(); ++k) {
     uint32_t lanes = std::min(kWarpSize, alive - k * kWarpSize);
@@ -161,8 +165,8 @@ std::string Block::run(const LaunchState &launchState, const uint32_t (&block)[3
   currentBlock = nullptr;
   if (state->counts) {
     counters.bankConflicts += bankConflicts.finish();
-    for (const Thread &thread : threads)
-      counters.instructions += thread.instructions;
+    for (uint32_t k = 0; k < threadTotal; ++k)
+      counters.instructions += threads[k].instructions;
   }
   return failure;
 }

@@ -61,11 +61,10 @@ struct BulkCopy {
   bool isArrival;
 };
 
-/// A CUDA thread.
-struct Thread {
+/// What a CUDA thread is at its start.
+struct ThreadState {
   /// Counted by the kernel's code: this member is the first.
   int64_t instructions = 0;
-  Fiber fiber;
   Block *block = nullptr;
   Warp *warp = nullptr;
   /// In the block, x fastest.
@@ -96,6 +95,11 @@ struct Thread {
 
   /// How many groups of wgmma are committed.
   uint32_t wgmmaGroups = 0;
+};
+
+/// A CUDA thread.
+struct Thread : ThreadState {
+  Fiber fiber;
 };
 
 /// A collective that some lanes of a warp have reached.
@@ -208,7 +212,7 @@ public:
   uint32_t sharedBytes() const { return state->sharedBytes; }
   const uint32_t *index() const { return blockIndex; }
   const LaunchState &launchState() const { return *state; }
-  uint32_t threadCount() const { return uint32_t(threads.size()); }
+  uint32_t threadCount() const { return threadTotal; }
   uint64_t draw();
 
   Counters counters;
@@ -245,7 +249,10 @@ private:
   const LaunchState *state = nullptr;
   uint32_t blockIndex[3] = {};
   SharedWindow window;
-  std::vector<Thread> threads;
+  /// The first threadTotal are the block's.
+  std::unique_ptr<Thread[]> threads;
+  uint32_t threadTotal = 0;
+  uint32_t threadCapacity = 0;
   std::vector<Warp> warps;
 
   /// The threads that can run: a ring.

@@ -20,6 +20,13 @@
 #define ATTN_EMULATOR_ASAN 0
 #endif
 
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#include <sanitizer/tsan_interface.h>
+#define ATTN_EMULATOR_TSAN 1
+#else
+#define ATTN_EMULATOR_TSAN 0
+#endif
+
 using namespace attn::emulator;
 
 #if ATTN_EMULATOR_OWN_SWITCH
@@ -54,6 +61,13 @@ attn_emulator_switch:
 static thread_local Fiber *previous;
 static thread_local Fiber *current;
 
+Fiber::~Fiber() {
+#if ATTN_EMULATOR_TSAN
+  if (ownsSanitizerFiber)
+    __tsan_destroy_fiber(sanitizerFiber);
+#endif
+}
+
 void Fiber::prepare(void *stack, size_t bytes, void (*entryPoint)()) {
   entry = entryPoint;
   stackBottom = stack;
@@ -61,6 +75,12 @@ void Fiber::prepare(void *stack, size_t bytes, void (*entryPoint)()) {
 #if ATTN_EMULATOR_ASAN
   // Frames that were left for good are still marked.
   __asan_unpoison_memory_region(stack, bytes);
+#endif
+#if ATTN_EMULATOR_TSAN
+  if (ownsSanitizerFiber)
+    __tsan_destroy_fiber(sanitizerFiber);
+  sanitizerFiber = __tsan_create_fiber(0);
+  ownsSanitizerFiber = true;
 #endif
 #if ATTN_EMULATOR_OWN_SWITCH
   // The ABI: at a function's first instruction the stack pointer is 8 below a multiple of 16. A return address of 0
@@ -96,6 +116,11 @@ void Fiber::switchTo(Fiber &next, bool isLast) {
   __sanitizer_start_switch_fiber(isLast ? nullptr : &fakeStack, next.stackBottom, next.stackBytes);
 #else
   (void)isLast;
+#endif
+#if ATTN_EMULATOR_TSAN
+  if (!ownsSanitizerFiber)
+    sanitizerFiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(next.sanitizerFiber, 0);
 #endif
 #if ATTN_EMULATOR_OWN_SWITCH
   attn_emulator_switch(&stackPointer, next.stackPointer);

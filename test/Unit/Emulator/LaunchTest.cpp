@@ -154,6 +154,29 @@ define ptx_kernel void @kernel(ptr byval([3 x i32]) align 4 %s, ptr addrspace(1)
     EXPECT_EQ(out[k], 30 + k);
 }
 
+TEST(Launch, ErrorsNameTheSourceLine) {
+  auto program = compile(R"(
+@s = external addrspace(3) global [0 x i8], align 16
+define ptx_kernel void @kernel() !dbg !4 {
+  store i32 0, ptr addrspace(3) @s, !dbg !5
+  ret void
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!2}
+!0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, emissionKind: FullDebug)
+!1 = !DIFile(filename: "causal.mlir", directory: "/")
+!2 = !{i32 2, !"Debug Info Version", i32 3}
+!3 = !DISubroutineType(types: !{null})
+!4 = distinct !DISubprogram(name: "kernel", file: !1, unit: !0, type: !3, spFlags: DISPFlagDefinition)
+!5 = !DILocation(line: 12, scope: !4)
+)");
+  ASSERT_TRUE(program);
+  EXPECT_EQ(
+      Call(1, 1).run(*program),
+      "kernel 'kernel', block (0, 0, 0), thread (0, 0, 0), at store #0 (causal.mlir:12): accesses 4 bytes at offset "
+      "0 of shared memory, which has 0 bytes");
+}
+
 /// More than a stack has otherwise.
 TEST(Launch, ThreadsHaveRoomForTheirVariables) {
   auto program = compile(R"(
