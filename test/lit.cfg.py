@@ -14,7 +14,7 @@ import lit.formats
 
 config.name = "Attn"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".test"]
+config.suffixes = [".mlir", ".ll", ".test"]
 config.excludes = ["Inputs", "lib"]
 config.test_source_root = os.path.join(config.attn_source_root, "test")
 # Everything that a test writes (%t) goes into the build folder; the source tree may be read-only.
@@ -24,7 +24,7 @@ config.test_exec_root = config.attn_test_build_dir
 def add_tools():
     """Replaces each tool's name by its path, so that a test never takes a tool of the same name from PATH."""
     own = ["attn-opt", "attn-run", "attn-compile", "attn-import", "attn-bench", "attn-lsp-server", "attn-example-jit",
-           "attn-test-run-kernel"]
+           "attn-test-run-kernel", "attn-test-emulate"]
     llvm = ["FileCheck", "not", "count", "split-file", "mlir-opt", "mlir-translate", "llc", "opt"]
     for folder, tools in ((config.attn_tools_dir, own), (config.llvm_tools_dir, llvm)):
         for tool in tools:

@@ -17,24 +17,23 @@ static void perform(const AsyncCopy &copy) {
   std::memset(copy.target + copy.valid, 0, copy.bytes - copy.valid);
 }
 
-/// shared, global, and with kHasSize the bytes to read; the rest becomes zeros.
-template <uint32_t kBytes, bool kHasSize>
+/// shared, global, and with HasSize the bytes to read; the rest becomes zeros.
+template <uint32_t Bytes, bool HasSize>
 static void copyAsync(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
   Block &block = *thread.block;
   auto source = argument<uint64_t>(arguments, 1);
-  if (source % kBytes)
-    block.fail(thread, site, "reads a global address that is not a multiple of " + llvm::Twine(kBytes));
-  uint32_t valid = kHasSize ? argument<uint32_t>(arguments, 2) : kBytes;
-  if (valid > kBytes)
-    block.fail(thread, site,
-               "expects to read at most " + llvm::Twine(kBytes) + " bytes, but got " + llvm::Twine(valid));
-  char *target = block.shared(thread, site, argument<uint64_t>(arguments, 0), kBytes, kBytes);
-  block.noteWrite(thread, site, thread.index, target, kBytes, /*isPending=*/true);
-  thread.copies.push_back({reinterpret_cast<const char *>(source), target, kBytes, valid});
+  if (source % Bytes)
+    block.fail(thread, site, "reads a global address that is not a multiple of " + llvm::Twine(Bytes));
+  uint32_t valid = HasSize ? argument<uint32_t>(arguments, 2) : Bytes;
+  if (valid > Bytes)
+    block.fail(thread, site, "expects to read at most " + llvm::Twine(Bytes) + " bytes, but got " + llvm::Twine(valid));
+  char *target = block.shared(thread, site, argument<uint64_t>(arguments, 0), Bytes, Bytes);
+  block.noteWrite(thread, site, thread.index, target, Bytes, /*isPending=*/true);
+  thread.copies.push_back({reinterpret_cast<const char *>(source), target, Bytes, valid});
   if (!block.isLazy())
     perform(thread.copies.back());
   ++block.counters.copies;
-  block.counters.copiedBytes += kBytes;
+  block.counters.copiedBytes += Bytes;
 }
 
 void attn::emulator::settleCopies(Thread &thread, size_t count) {
@@ -77,17 +76,16 @@ static void waitAll(Thread &thread, const Site &, const uint64_t *, void *) {
   thread.groupEnds.clear();
 }
 
-/// Arrives at an mbarrier when the thread's copies so far are done. kCounts: the arrival is one of those that the
+/// Arrives at an mbarrier when the thread's copies so far are done. Counts: the arrival is one of those that the
 /// mbarrier expects; else it is added to them first.
-template <bool kCounts>
-static void arriveOnCopies(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
+template <bool Counts> static void arriveOnCopies(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
   Block &block = *thread.block;
   BulkCopy arrival = {};
   arrival.site = &site;
   arrival.thread = &thread;
   arrival.signal = findMBarrier(thread, site, argument<uint64_t>(arguments, 0));
   arrival.isArrival = true;
-  if (!kCounts)
+  if (!Counts)
     ++block.mbarriers[arrival.signal].pending;
   block.loads.push_back(arrival);
   if (!block.isLazy())

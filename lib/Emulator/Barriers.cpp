@@ -76,8 +76,8 @@ static void wait(Thread &thread, const Site &site, uint32_t number, uint32_t cou
   block.park(thread, Wait::Barrier, site);
 }
 
-template <bool kHasCount> static void sync(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
-  wait(thread, site, argument<uint32_t>(arguments, 0), kHasCount ? argument<uint32_t>(arguments, 1) : 0, false);
+template <bool HasCount> static void sync(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
+  wait(thread, site, argument<uint32_t>(arguments, 0), HasCount ? argument<uint32_t>(arguments, 1) : 0, false);
 }
 
 static void arrive(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
@@ -91,14 +91,14 @@ static void arrive(Thread &thread, const Site &site, const uint64_t *arguments, 
 
 enum class Reduction { And, Or, Count };
 
-template <Reduction kReduction, bool kHasCount>
+template <Reduction Kind, bool HasCount>
 static void reduce(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
-  bool isTrue = argument<uint8_t>(arguments, kHasCount ? 2 : 1) & 1;
-  wait(thread, site, argument<uint32_t>(arguments, 0), kHasCount ? argument<uint32_t>(arguments, 1) : 0, isTrue);
-  if (kReduction == Reduction::Count)
+  bool isTrue = argument<uint8_t>(arguments, HasCount ? 2 : 1) & 1;
+  wait(thread, site, argument<uint32_t>(arguments, 0), HasCount ? argument<uint32_t>(arguments, 1) : 0, isTrue);
+  if (Kind == Reduction::Count)
     setResult(results, thread.trues);
   else
-    setResult(results, uint8_t(kReduction == Reduction::And ? thread.trues == thread.arrivals : thread.trues > 0));
+    setResult(results, uint8_t(Kind == Reduction::And ? thread.trues == thread.arrivals : thread.trues > 0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,6 +132,8 @@ static void exitThread(Thread &thread, const Site &, const uint64_t *, void *) {
 /// Others go first.
 static void letOthersRun(Thread &thread, const Site &site, const uint64_t *, void *) {
   thread.block->noteProgress();
+  // No mbarrier.
+  thread.waitsFor = ~0u;
   thread.block->yield(thread, site);
 }
 

@@ -18,9 +18,9 @@
 
 using namespace attn::emulator;
 
+// Of a stack, beside the kernel's own variables: spilled registers, and what operations need.
 static constexpr size_t kStackBytes = 128 << 10;
 static constexpr size_t kGuardBytes = 4 << 10;
-static constexpr size_t kStackStep = kStackBytes + kGuardBytes;
 /// Polls of all threads that may change nothing before it counts as a deadlock.
 static constexpr uint32_t kVainPolls = 1000;
 
@@ -52,8 +52,10 @@ Block::Block(SharedWindow window) : window(std::move(window)), schedulerStack(ne
 
 Block::~Block() {
   if (stacks)
-    munmap(stacks, stackCount * kStackStep);
+    munmap(stacks, stackCount * stackStep());
 }
+
+size_t Block::stackStep() const { return stackBytes + kGuardBytes; }
 
 llvm::Expected<std::unique_ptr<Block>> Block::create() {
   llvm::Expected<SharedWindow> window = SharedWindow::create();
@@ -63,20 +65,21 @@ llvm::Expected<std::unique_ptr<Block>> Block::create() {
 }
 
 /// One mapping, an inaccessible page under each stack.
-bool Block::reserveStacks(uint32_t count) {
-  if (count <= stackCount)
+bool Block::reserveStacks(uint32_t count, size_t bytes) {
+  if (count <= stackCount && bytes <= stackBytes)
     return true;
   if (stacks)
-    munmap(stacks, stackCount * kStackStep);
+    munmap(stacks, stackCount * stackStep());
+  stackBytes = std::max(bytes, stackBytes);
   stackCount = 0;
   stacks =
-      mmap(nullptr, count * kStackStep, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      mmap(nullptr, count * stackStep(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks == MAP_FAILED) {
     stacks = nullptr;
     return false;
   }
   for (uint32_t k = 0; k < count; ++k)
-    mprotect(static_cast<char *>(stacks) + k * kStackStep, kGuardBytes, PROT_NONE);
+    mprotect(static_cast<char *>(stacks) + k * stackStep(), kGuardBytes, PROT_NONE);
   stackCount = count;
   return true;
 }
@@ -90,7 +93,7 @@ void Block::startThread(uint32_t index) {
   Thread &thread = threads[index];
   std::vector<AsyncCopy> copies = std::move(thread.copies);
   std::vector<uint32_t> groupEnds = std::move(thread.groupEnds);
-  thread = Thread();
+  static_cast<ThreadState &>(thread) = ThreadState();
   copies.clear();
   groupEnds.clear();
   thread.copies = std::move(copies);
@@ -104,8 +107,8 @@ void Block::startThread(uint32_t index) {
   thread.id[2] = index / size[0] / size[1];
   // Stacks at the same distance would share few lines of the first-level cache.
   size_t shift = index * 13 % 64 * 64;
-  char *stack = static_cast<char *>(stacks) + index * kStackStep + kGuardBytes;
-  thread.fiber.prepare(stack, kStackBytes - shift, &Block::runThread);
+  char *stack = static_cast<char *>(stacks) + index * stackStep() + kGuardBytes;
+  thread.fiber.prepare(stack, stackBytes - shift, &Block::runThread);
   ready[index] = &thread;
 }
 
@@ -114,7 +117,11 @@ void Block::start(const LaunchState &launchState, const uint32_t (&block)[3]) {
   std::copy(block, block + 3, blockIndex);
   const int64_t *size = state->launch.block;
   alive = uint32_t(size[0] * size[1] * size[2]);
-  threads.resize(alive);
+  threadTotal = alive;
+  if (threadTotal > threadCapacity) {
+    threads.reset(new Thread[threadTotal]);
+    threadCapacity = threadTotal;
+  }
   warps.assign((alive + kWarpSize - 1) / kWarpSize, Warp{});
   for (uint32_t k = 0; k < warps.size(); ++k) {
     uint32_t lanes = std::min(kWarpSize, alive - k * kWarpSize);
@@ -148,7 +155,8 @@ void Block::start(const LaunchState &launchState, const uint32_t (&block)[3]) {
 
 std::string Block::run(const LaunchState &launchState, const uint32_t (&block)[3]) {
   const int64_t *size = launchState.launch.block;
-  if (!reserveStacks(uint32_t(size[0] * size[1] * size[2])))
+  size_t localBytes = (launchState.localBytes + kGuardBytes - 1) / kGuardBytes * kGuardBytes;
+  if (!reserveStacks(uint32_t(size[0] * size[1] * size[2]), kStackBytes + localBytes))
     return "no memory for the stacks of a block's threads";
   start(launchState, block);
   currentBlock = this;
@@ -157,8 +165,8 @@ std::string Block::run(const LaunchState &launchState, const uint32_t (&block)[3
   currentBlock = nullptr;
   if (state->counts) {
     counters.bankConflicts += bankConflicts.finish();
-    for (const Thread &thread : threads)
-      counters.instructions += thread.instructions;
+    for (uint32_t k = 0; k < threadTotal; ++k)
+      counters.instructions += threads[k].instructions;
   }
   return failure;
 }
@@ -268,20 +276,6 @@ void Block::exit(Thread &thread) {
 // Collectives of a warp
 //===----------------------------------------------------------------------===//
 
-static std::string listLanes(uint32_t lanes) {
-  std::string text;
-  for (uint32_t first = 0; first < kWarpSize; ++first) {
-    if (!(lanes >> first & 1))
-      continue;
-    uint32_t last = first;
-    while (last + 1 < kWarpSize && (lanes >> (last + 1) & 1))
-      ++last;
-    text += (text.empty() ? "" : ", ") + std::to_string(first) + (last > first ? "-" + std::to_string(last) : "");
-    first = last;
-  }
-  return text;
-}
-
 bool Block::arrive(Thread &thread, const Site &site, uint32_t mask, const uint64_t *arguments, void *results) {
   Warp &warp = *thread.warp;
   mask &= warp.lanes;
@@ -332,7 +326,7 @@ char *Block::shared(const Thread &thread, const Site &site, uint64_t address, ui
 
 void Block::noteRead(Thread &thread, const Site &site, const char *memory, uint32_t bytes) {
   const uint32_t *row = shadow.clocks.row(thread.index);
-  noteRead(thread, site, thread.index, row ? row[thread.index] : 0, row, memory, bytes);
+  noteRead(thread, site, thread.index, row ? row[thread.index] : 0, row, memory, bytes, /*isAsync=*/false);
 }
 
 void Block::noteWrite(Thread &thread, const Site &site, const char *memory, uint32_t bytes) {
@@ -340,10 +334,10 @@ void Block::noteWrite(Thread &thread, const Site &site, const char *memory, uint
 }
 
 void Block::noteRead(Thread &thread, const Site &site, Actor actor, uint32_t clock, const uint32_t *row,
-                     const char *memory, uint32_t bytes) {
+                     const char *memory, uint32_t bytes, bool isAsync) {
   if (!shadow.isOn())
     return;
-  Conflict conflict = shadow.read(actor, clock, row, offsetOf(memory), bytes, site.index);
+  Conflict conflict = shadow.read(actor, clock, row, offsetOf(memory), bytes, site.index, isAsync);
   if (conflict.kind != Conflict::None)
     failConflict(thread, site, conflict, /*isWrite=*/false);
 }
@@ -356,101 +350,4 @@ void Block::noteWrite(Thread &thread, const Site &site, Actor actor, const char 
   Conflict conflict = shadow.write(actor, row, offsetOf(memory), bytes, site.index, isPending);
   if (conflict.kind != Conflict::None)
     failConflict(thread, site, conflict, /*isWrite=*/true);
-}
-
-//===----------------------------------------------------------------------===//
-// Errors
-//===----------------------------------------------------------------------===//
-
-static std::string coordinates(const uint32_t *index) {
-  return "(" + std::to_string(index[0]) + ", " + std::to_string(index[1]) + ", " + std::to_string(index[2]) + ")";
-}
-
-void Block::describe(const Thread &thread, const Site &site, const llvm::Twine &message) {
-  failure = "kernel '" + state->launch.kernel + "', block " + coordinates(blockIndex) + ", thread " +
-            coordinates(thread.id) + ", at " + site.str() + ": " + message.str();
-}
-
-void Block::fail(const Thread &thread, const Site &site, const llvm::Twine &message) {
-  describe(thread, site, message);
-  leave();
-}
-
-std::string Block::name(Actor actor) {
-  const Clocks &clocks = shadow.clocks;
-  if (clocks.isThread(actor))
-    return "thread " + coordinates(threads[actor].id);
-  if (actor < clocks.warpGroup(0))
-    return "a copy";
-  if (actor < clocks.store(0))
-    return "warpgroup " + std::to_string(actor - clocks.warpGroup(0));
-  return "a bulk store";
-}
-
-void Block::failConflict(const Thread &thread, const Site &site, const Conflict &conflict, bool isWrite) {
-  {
-    std::string text = std::string(isWrite ? "writes" : "reads") + " offset " + std::to_string(conflict.offset) +
-                       " of shared memory, ";
-    const Access &other = conflict.other;
-    std::string by = other.site < state->sites.size() ? " at " + state->sites[other.site]->str() : "";
-    if (conflict.kind == Conflict::Uninitialized)
-      text += "which this block has not written";
-    else if (conflict.kind == Conflict::Pending)
-      text += "which the asynchronous copy" + by + " writes and nothing has waited for";
-    else
-      text += "a race: " + name(other.actor) + " " + (conflict.otherIsWrite ? "wrote" : "reads") + " it" + by +
-              ", and no barrier orders them";
-    describe(thread, site, text);
-  }
-  leave();
-}
-
-/// One line for threads of a warp that wait at the same place.
-static std::string describeWaiting(Block &block, const Thread &thread, uint32_t lanes) {
-  std::string text = "\n  warp " + std::to_string(thread.warp->index) + ", lanes " + listLanes(lanes);
-  if (thread.wait == Wait::Exited)
-    return text + ": exited";
-  text += ": at " + thread.site->str();
-  if (thread.wait == Wait::Barrier) {
-    const NamedBarrier &barrier = block.barriers[thread.waitsFor];
-    text += ", barrier " + std::to_string(thread.waitsFor) + ": " + std::to_string(barrier.arrived) + " of " +
-            std::to_string(barrier.expected ? barrier.expected : block.alive) + " threads have arrived";
-  } else if (thread.wait == Wait::MBarrier) {
-    const MBarrier &barrier = block.mbarriers[thread.waitsFor];
-    text += ", mbarrier at offset " + std::to_string(barrier.offset) + ": phase " + std::to_string(barrier.phase) +
-            " (parity " + std::to_string(barrier.phase & 1) + ") lacks " + std::to_string(barrier.pending) + " of " +
-            std::to_string(barrier.expected) + " arrivals and " + std::to_string(barrier.bytes) + " bytes";
-  } else if (thread.wait == Wait::Collective) {
-    text += ", for the other lanes of the warp";
-  } else if (thread.wait == Wait::WarpGroup) {
-    text += ", for the other warps of the warpgroup";
-  }
-  return text;
-}
-
-void Block::failDivergent(const Thread &thread, const Site &site, const Rendezvous &other, uint32_t mask) {
-  describe(thread, site,
-           "the lanes of warp " + llvm::Twine(thread.warp->index) + " diverge: lanes " + listLanes(other.arrived) +
-               " are at " + other.site->str() + " with mask 0x" + llvm::Twine::utohexstr(other.mask) +
-               ", this one comes with mask 0x" + llvm::Twine::utohexstr(mask));
-  leave();
-}
-
-void Block::failDeadlocked() {
-  failure = "kernel '" + state->launch.kernel + "', block " + coordinates(blockIndex) + ": deadlock:";
-  for (const Warp &warp : warps) {
-    for (uint32_t left = warp.lanes; left;) {
-      const Thread &first = warp.threads[__builtin_ctz(left)];
-      uint32_t same = 0;
-      for (uint32_t rest = left; rest; rest &= rest - 1) {
-        const Thread &other = warp.threads[__builtin_ctz(rest)];
-        bool isSame = other.wait == first.wait && other.waitsFor == first.waitsFor &&
-                      (other.wait == Wait::Exited || other.site == first.site);
-        same |= isSame ? rest & -rest : 0;
-      }
-      failure += describeWaiting(*this, first, same);
-      left &= ~same;
-    }
-  }
-  leave();
 }

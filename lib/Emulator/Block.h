@@ -61,11 +61,10 @@ struct BulkCopy {
   bool isArrival;
 };
 
-/// A CUDA thread.
-struct Thread {
+/// What a CUDA thread is at its start.
+struct ThreadState {
   /// Counted by the kernel's code: this member is the first.
   int64_t instructions = 0;
-  Fiber fiber;
   Block *block = nullptr;
   Warp *warp = nullptr;
   /// In the block, x fastest.
@@ -96,6 +95,11 @@ struct Thread {
 
   /// How many groups of wgmma are committed.
   uint32_t wgmmaGroups = 0;
+};
+
+/// A CUDA thread.
+struct Thread : ThreadState {
+  Fiber fiber;
 };
 
 /// A collective that some lanes of a warp have reached.
@@ -154,6 +158,8 @@ struct LaunchState {
   /// The program's operations.
   const std::vector<const Site *> &sites;
   bool counts;
+  /// Of the kernel's own variables, for each thread.
+  size_t localBytes;
 };
 
 /// Runs blocks, one at a time, on the thread that calls run. Holds the memory that they need.
@@ -196,9 +202,9 @@ public:
   /// Shadow memory: checks, and notes, an access of the thread.
   void noteRead(Thread &thread, const Site &site, const char *memory, uint32_t bytes);
   void noteWrite(Thread &thread, const Site &site, const char *memory, uint32_t bytes);
-  /// The same for an actor of its own, with what it knows. thread is for the message.
+  /// The same for an engine, with what it knows and its clock. thread is for the message.
   void noteRead(Thread &thread, const Site &site, Actor actor, uint32_t clock, const uint32_t *row, const char *memory,
-                uint32_t bytes);
+                uint32_t bytes, bool isAsync = true);
   void noteWrite(Thread &thread, const Site &site, Actor actor, const char *memory, uint32_t bytes, bool isPending);
 
   bool isLazy() const { return state->options.lazyCopies; }
@@ -206,7 +212,7 @@ public:
   uint32_t sharedBytes() const { return state->sharedBytes; }
   const uint32_t *index() const { return blockIndex; }
   const LaunchState &launchState() const { return *state; }
-  uint32_t threadCount() const { return uint32_t(threads.size()); }
+  uint32_t threadCount() const { return threadTotal; }
   uint64_t draw();
 
   Counters counters;
@@ -225,12 +231,14 @@ private:
   explicit Block(SharedWindow window);
   void start(const LaunchState &state, const uint32_t (&block)[3]);
   void startThread(uint32_t index);
-  bool reserveStacks(uint32_t count);
+  bool reserveStacks(uint32_t count, size_t bytes);
+  size_t stackStep() const;
   void schedule();
   void resumePolling();
   Thread *takeReady();
   [[noreturn]] void failDeadlocked();
   [[noreturn]] void leave();
+  void describeDeadlock();
   void describe(const Thread &thread, const Site &site, const llvm::Twine &message);
   [[noreturn]] void failConflict(const Thread &thread, const Site &site, const Conflict &conflict, bool isWrite);
   [[noreturn]] void failDivergent(const Thread &thread, const Site &site, const Rendezvous &other, uint32_t mask);
@@ -241,7 +249,10 @@ private:
   const LaunchState *state = nullptr;
   uint32_t blockIndex[3] = {};
   SharedWindow window;
-  std::vector<Thread> threads;
+  /// The first threadTotal are the block's.
+  std::unique_ptr<Thread[]> threads;
+  uint32_t threadTotal = 0;
+  uint32_t threadCapacity = 0;
   std::vector<Warp> warps;
 
   /// The threads that can run: a ring.
@@ -262,6 +273,8 @@ private:
   std::unique_ptr<char[]> schedulerStack;
   void *stacks = nullptr;
   uint32_t stackCount = 0;
+  /// Of each, without its guard.
+  size_t stackBytes = 0;
 };
 
 } // namespace attn::emulator

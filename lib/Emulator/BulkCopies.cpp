@@ -54,12 +54,12 @@ static BoxRow findRow(const attn_rt_tensor_map &map, const int32_t *coordinates,
 }
 
 /// Between a row in shared memory, in swizzled chunks, and bytes in a row.
-template <bool kToShared>
+template <bool ToShared>
 static void moveRow(char *window, uint32_t offset, uint32_t bytes, uint32_t swizzleBytes, char *row) {
   for (uint32_t at = 0; at < bytes; at += kChunk) {
     char *chunk = window + swizzle(offset + at, swizzleBytes);
     uint32_t size = std::min(kChunk, bytes - at);
-    if (kToShared)
+    if (ToShared)
       std::memcpy(chunk, row + at, size);
     else
       std::memcpy(row + at, chunk, size);
@@ -67,7 +67,7 @@ static void moveRow(char *window, uint32_t offset, uint32_t bytes, uint32_t swiz
 }
 
 /// Elements outside of the tensor are zeros when they are read, and are not written.
-template <bool kToShared> static void copyBox(const Block &block, const BulkCopy &copy) {
+template <bool ToShared> static void copyBox(const Block &block, const BulkCopy &copy) {
   const attn_rt_tensor_map &map = *copy.map;
   const uint32_t element = map.element_bytes;
   const uint32_t rowBytes = map.box[0] * element;
@@ -79,7 +79,7 @@ template <bool kToShared> static void copyBox(const Block &block, const BulkCopy
     bool hasElements = found.first < found.last;
     int64_t begin = found.first * element;
     int64_t bytes = (found.last - found.first) * element;
-    if (kToShared) {
+    if (ToShared) {
       std::memset(buffer, 0, rowBytes);
       if (hasElements)
         std::memcpy(buffer + begin, found.global + begin, bytes);
@@ -97,9 +97,7 @@ template <bool kToShared> static void copyBox(const Block &block, const BulkCopy
 
 /// The map behind the 128 bytes that the kernel's parameter points to.
 static const attn_rt_tensor_map *readMap(const uint64_t *arguments, unsigned index) {
-  const attn_rt_tensor_map *map;
-  std::memcpy(&map, argument<const void *>(arguments, index), sizeof(map));
-  return map;
+  return *argument<const attn_rt_tensor_map *const *>(arguments, index);
 }
 
 /// A tensor copy, with the coordinates from arguments[first] on.
@@ -187,8 +185,8 @@ void attn::emulator::deliverLoad(Block &block) {
 }
 
 /// shared, mbarrier, map, coordinates, ...
-template <unsigned kRank> static void loadTensor(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
-  issueLoad(makeTensorCopy(thread, site, arguments, kRank, argument<uint64_t>(arguments, 0), readMap(arguments, 2), 3),
+template <unsigned Rank> static void loadTensor(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
+  issueLoad(makeTensorCopy(thread, site, arguments, Rank, argument<uint64_t>(arguments, 0), readMap(arguments, 2), 3),
             argument<uint64_t>(arguments, 1));
 }
 
@@ -251,9 +249,8 @@ void attn::emulator::checkStoresAreDone(Thread &thread) {
 }
 
 /// shared, map, coordinates, ...
-template <unsigned kRank> static void storeTensor(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
-  issueStore(
-      makeTensorCopy(thread, site, arguments, kRank, argument<uint64_t>(arguments, 0), readMap(arguments, 1), 2));
+template <unsigned Rank> static void storeTensor(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
+  issueStore(makeTensorCopy(thread, site, arguments, Rank, argument<uint64_t>(arguments, 0), readMap(arguments, 1), 2));
 }
 
 /// global, shared, bytes, ...
@@ -262,16 +259,23 @@ static void storeBytes(Thread &thread, const Site &site, const uint64_t *argumen
                            argument<uint32_t>(arguments, 2)));
 }
 
+/// What the thread knows of is visible to TMA and wgmma.
+static void fenceProxies(Thread &thread, const Site &, const uint64_t *, void *) {
+  Clocks &clocks = thread.block->shadow.clocks;
+  if (clocks.isOn())
+    clocks.fence(thread.index);
+}
+
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
-template <unsigned kRank> static void addTensorCopies(OperationTable &table) {
+template <unsigned Rank> static void addTensorCopies(OperationTable &table) {
   const std::string prefix = std::string(kNvvm) + "cp.async.bulk.tensor.";
-  const std::string rank = std::to_string(kRank) + "d";
-  table.handle(prefix + "g2s.cta.tile." + rank, loadTensor<kRank>);
-  table.handle(prefix + "g2s.tile." + rank, loadTensor<kRank>);
-  table.handle(prefix + "s2g.tile." + rank, storeTensor<kRank>);
+  const std::string rank = std::to_string(Rank) + "d";
+  table.handle(prefix + "g2s.cta.tile." + rank, loadTensor<Rank>);
+  table.handle(prefix + "g2s.tile." + rank, loadTensor<Rank>);
+  table.handle(prefix + "s2g.tile." + rank, storeTensor<Rank>);
   table.drop(prefix + "prefetch.tile." + rank);
 }
 
@@ -291,6 +295,8 @@ void attn::emulator::addBulkCopies(OperationTable &table) {
   table.drop(prefix + "cp.async.bulk.prefetch.L2");
   for (const char *pointer : {"p0", "p4"})
     table.drop(prefix + "prefetch.tensormap." + pointer);
-  for (const char *fence : {"", ".global", ".shared_cta", ".shared_cluster", ".alias"})
-    table.drop(fence == std::string(".alias") ? prefix + "fence.proxy.alias" : prefix + "fence.proxy.async" + fence);
+  for (const char *space : {"", ".shared_cta", ".shared_cluster"})
+    table.handle(prefix + "fence.proxy.async" + space, fenceProxies);
+  table.drop(prefix + "fence.proxy.async.global");
+  table.drop(prefix + "fence.proxy.alias");
 }

@@ -13,10 +13,18 @@
 #define __has_feature(feature) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #define ATTN_EMULATOR_ASAN 1
 #else
 #define ATTN_EMULATOR_ASAN 0
+#endif
+
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#include <sanitizer/tsan_interface.h>
+#define ATTN_EMULATOR_TSAN 1
+#else
+#define ATTN_EMULATOR_TSAN 0
 #endif
 
 using namespace attn::emulator;
@@ -53,20 +61,37 @@ attn_emulator_switch:
 static thread_local Fiber *previous;
 static thread_local Fiber *current;
 
+Fiber::~Fiber() {
+#if ATTN_EMULATOR_TSAN
+  if (ownsSanitizerFiber)
+    __tsan_destroy_fiber(sanitizerFiber);
+#endif
+}
+
 void Fiber::prepare(void *stack, size_t bytes, void (*entryPoint)()) {
   entry = entryPoint;
   stackBottom = stack;
   stackBytes = bytes;
+#if ATTN_EMULATOR_ASAN
+  // Frames that were left for good are still marked.
+  __asan_unpoison_memory_region(stack, bytes);
+#endif
+#if ATTN_EMULATOR_TSAN
+  if (ownsSanitizerFiber)
+    __tsan_destroy_fiber(sanitizerFiber);
+  sanitizerFiber = __tsan_create_fiber(0);
+  ownsSanitizerFiber = true;
+#endif
 #if ATTN_EMULATOR_OWN_SWITCH
   // The ABI: at a function's first instruction the stack pointer is 8 below a multiple of 16. A return address of 0
   // ends a debugger's backtrace.
   auto top = (reinterpret_cast<uintptr_t>(stack) + bytes) & ~uintptr_t(15);
-  void **slot = reinterpret_cast<void **>(top);
+  auto **slot = reinterpret_cast<void **>(top);
   *--slot = nullptr;
   *--slot = reinterpret_cast<void *>(&Fiber::start);
   for (int k = 0; k < 6; ++k)
     *--slot = nullptr;
-  stackPointer = slot;
+  stackPointer = static_cast<void *>(slot);
 #else
   getcontext(&context);
   context.uc_stack.ss_sp = stack;
@@ -91,6 +116,11 @@ void Fiber::switchTo(Fiber &next, bool isLast) {
   __sanitizer_start_switch_fiber(isLast ? nullptr : &fakeStack, next.stackBottom, next.stackBytes);
 #else
   (void)isLast;
+#endif
+#if ATTN_EMULATOR_TSAN
+  if (!ownsSanitizerFiber)
+    sanitizerFiber = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(next.sanitizerFiber, 0);
 #endif
 #if ATTN_EMULATOR_OWN_SWITCH
   attn_emulator_switch(&stackPointer, next.stackPointer);

@@ -18,6 +18,11 @@ namespace attn::emulator {
 /// A context of execution: the thread's own, or one made by prepare. It stays on the thread that first runs it.
 class Fiber {
 public:
+  Fiber() = default;
+  Fiber(const Fiber &) = delete;
+  Fiber &operator=(const Fiber &) = delete;
+  ~Fiber();
+
   /// Makes the fiber call entry at the first switch to it, on `stack`, which it does not own. entry must not return:
   /// it leaves by a last switchTo. A fiber may be prepared again, whatever it was doing: nothing on its stack is
   /// destroyed.
@@ -38,6 +43,9 @@ private:
   /// What AddressSanitizer has to know of the stack.
   const void *stackBottom = nullptr;
   size_t stackBytes = 0;
+  /// What ThreadSanitizer calls it; the thread's own context has one that is not ours.
+  void *sanitizerFiber = nullptr;
+  bool ownsSanitizerFiber = false;
 };
 
 } // namespace attn::emulator

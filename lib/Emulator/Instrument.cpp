@@ -33,24 +33,24 @@ llvm::Value *attn::emulator::getSitePointer(llvm::IRBuilderBase &builder, const 
 // At run time
 //===----------------------------------------------------------------------===//
 
-enum AccessFlags : uint32_t { kIsWrite = 1, kIsAtomic = 2, kMayBeElsewhere = 4 };
+enum AccessFlags : uint32_t { IsWrite = 1, IsAtomic = 2, MayBeElsewhere = 4 };
 
 /// Called before each plain access.
 static void reportAccess(Thread *thread, const Site *site, uint64_t address, uint32_t bytes, uint32_t alignment,
                          uint32_t flags) {
   Block &block = *thread->block;
   auto base = reinterpret_cast<uint64_t>(block.sharedBase());
-  if ((flags & kMayBeElsewhere) && address - base >= SharedWindow::kBytes)
+  if ((flags & MayBeElsewhere) && address - base >= SharedWindow::kBytes)
     return;
   char *memory = block.shared(*thread, *site, address, bytes, alignment);
   // Atomic accesses need no order among themselves; what they leave counts as written.
-  if (!(flags & kIsAtomic)) {
-    if (flags & kIsWrite)
+  if (!(flags & IsAtomic)) {
+    if (flags & IsWrite)
       block.noteWrite(*thread, *site, memory, bytes);
     else
       block.noteRead(*thread, *site, memory, bytes);
   }
-  ++(flags & kIsWrite ? block.counters.sharedStores : block.counters.sharedLoads);
+  ++(flags & IsWrite ? block.counters.sharedStores : block.counters.sharedLoads);
   if (block.launchState().counts && bytes <= 16)
     block.counters.bankConflicts += block.bankConflicts.add(thread->warp->index, site->index, thread->lane,
                                                             thread->warp->lanes, block.offsetOf(memory), bytes);
@@ -115,7 +115,7 @@ void Instrumentation::insert(llvm::Value *thread, std::deque<Site> &sites, llvm:
     const Site &site = makeSite(sites, ordinals, access.instruction->getOpcodeName(), *access.instruction);
     bool isGeneric = access.pointer->getType()->getPointerAddressSpace() == kGenericSpace;
     uint32_t flags =
-        (access.isWrite ? +kIsWrite : 0) | (access.isAtomic ? +kIsAtomic : 0) | (isGeneric ? +kMayBeElsewhere : 0);
+        (access.isWrite ? +IsWrite : 0) | (access.isAtomic ? +IsAtomic : 0) | (isGeneric ? +MayBeElsewhere : 0);
     // The operand as it is now: it was a variable in shared memory, maybe.
     unsigned place = llvm::isa<llvm::StoreInst>(access.instruction) ? 1 : 0;
     llvm::Value *address = builder.CreatePtrToInt(access.instruction->getOperand(place), builder.getInt64Ty());

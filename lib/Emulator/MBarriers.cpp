@@ -52,8 +52,9 @@ void attn::emulator::arriveAtMBarrier(Thread &thread, const Site &site, uint32_t
   MBarrier &barrier = block.mbarriers[index];
   if (count > barrier.pending)
     block.fail(thread, site,
-               "arrives " + llvm::Twine(count) + " times at the mbarrier at offset " + llvm::Twine(barrier.offset) +
-                   ", whose phase expects " + llvm::Twine(barrier.pending) + " more");
+               "arrives at the mbarrier at offset " + llvm::Twine(barrier.offset) + " " + llvm::Twine(count) +
+                   (count == 1 ? " time" : " times") + ", but its phase expects " + llvm::Twine(barrier.pending) +
+                   " more");
   Clocks &clocks = block.shadow.clocks;
   if (clocks.isOn()) {
     clocks.join(clocks.row(clocks.mbarrier(index)), clocks.row(thread.index));
@@ -104,10 +105,10 @@ static void invalidate(Thread &thread, const Site &site, const uint64_t *argumen
 
 enum class Count { One, Argument };
 
-template <Count kCount> static void arrive(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
+template <Count Kind> static void arrive(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   uint32_t index = findMBarrier(thread, site, argument<uint64_t>(arguments, 0));
   setResult(results, thread.block->mbarriers[index].phase);
-  arriveAtMBarrier(thread, site, index, kCount == Count::One ? 1 : argument<uint32_t>(arguments, 1));
+  arriveAtMBarrier(thread, site, index, Kind == Count::One ? 1 : argument<uint32_t>(arguments, 1));
 }
 
 static void expectBytes(Thread &thread, const Site &site, const uint64_t *arguments, void *) {
@@ -150,14 +151,14 @@ static void waitParity(Thread &thread, const Site &site, const uint64_t *argumen
   acquire(thread, index);
 }
 
-/// kHasParity: the argument is a parity, else a token. Whoever is told no goes to the end of the queue.
-template <bool kHasParity>
+/// HasParity: the argument is a parity, else a token. Whoever is told no goes to the end of the queue.
+template <bool HasParity>
 static void testWait(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   Block &block = *thread.block;
   uint32_t index = findMBarrier(thread, site, argument<uint64_t>(arguments, 0));
   uint64_t phase = block.mbarriers[index].phase;
   bool isDone =
-      kHasParity ? (phase & 1) != (argument<uint32_t>(arguments, 1) & 1) : phase != argument<uint64_t>(arguments, 1);
+      HasParity ? (phase & 1) != (argument<uint32_t>(arguments, 1) & 1) : phase != argument<uint64_t>(arguments, 1);
   setResult(results, uint8_t(isDone));
   if (isDone)
     return acquire(thread, index);
@@ -175,11 +176,15 @@ void attn::emulator::addMBarriers(OperationTable &table) {
     table.handle(prefix + "arrive.drop" + space, arriveAndDrop);
     table.handle(prefix + "test.wait" + space, testWait<false>);
   }
-  for (const char *order : {"", "relaxed."}) {
-    for (const char *scope : {"scope.cta.space.cta", "scope.cluster.space.cta"}) {
-      std::string suffix = std::string(order) + scope;
-      table.handle(prefix + "arrive." + suffix, arrive<Count::Argument>);
-      table.handle(prefix + "arrive.expect.tx." + suffix, arriveExpecting);
+  // Each block is a cluster of its own, so scopes and spaces do not differ.
+  for (const char *order : {"", "relaxed."})
+    for (const char *scope : {"scope.cta.", "scope.cluster."}) {
+      for (const char *space : {"space.cta", "space.cluster"}) {
+        std::string suffix = std::string(order) + scope + space;
+        table.handle(prefix + "arrive." + suffix, arrive<Count::Argument>);
+        table.handle(prefix + "arrive.expect.tx." + suffix, arriveExpecting);
+      }
+      std::string suffix = std::string(order) + scope + "space.cta";
       table.handle(prefix + "test.wait." + suffix, testWait<false>);
       table.handle(prefix + "try.wait." + suffix, testWait<false>);
       table.handle(prefix + "try.wait.tl." + suffix, testWait<false>);
@@ -187,9 +192,9 @@ void attn::emulator::addMBarriers(OperationTable &table) {
       table.handle(prefix + "try.wait.parity." + suffix, testWait<true>);
       table.handle(prefix + "try.wait.parity.tl." + suffix, testWait<true>);
     }
-  }
-  for (const char *scope : {"scope.cta.space.cta", "scope.cluster.space.cta"})
-    table.handle(prefix + "expect.tx." + scope, expectBytes);
+  for (const char *scope : {"scope.cta.", "scope.cluster."})
+    for (const char *space : {"space.cta", "space.cluster"})
+      table.handle(prefix + "expect.tx." + scope + space, expectBytes);
   table.handle("attn_dev_mbarrier_wait", waitParity);
   table.drop(kNvvm + llvm::Twine("fence.mbarrier_init.release.cluster"));
 }

@@ -33,13 +33,13 @@ static float reciprocalOf(float x) { return 1.0f / x; }
 static float reciprocalSqrtOf(float x) { return 1.0f / std::sqrt(x); }
 static float quotient(float a, float b) { return a / b; }
 
-template <Unary kFunction> static float flushed(float x) { return flush(kFunction(flush(x))); }
+template <Unary Function> static float flushed(float x) { return flush(Function(flush(x))); }
 static float flushedQuotient(float a, float b) { return flush(flush(a) / flush(b)); }
 
 /// prefix.suffix and prefix.ftz.suffix.
-template <Unary kFunction> static void addUnary(OperationTable &table, const char *prefix, const char *suffix) {
-  table.call((kNvvm + llvm::Twine(prefix) + "." + suffix).str(), kFunction);
-  table.call((kNvvm + llvm::Twine(prefix) + ".ftz." + suffix).str(), flushed<kFunction>);
+template <Unary Function> static void addUnary(OperationTable &table, const char *prefix, const char *suffix) {
+  table.call((kNvvm + llvm::Twine(prefix) + "." + suffix).str(), Function);
+  table.call((kNvvm + llvm::Twine(prefix) + ".ftz." + suffix).str(), flushed<Function>);
 }
 
 static void addApproximations(OperationTable &table) {
@@ -64,11 +64,11 @@ static void addApproximations(OperationTable &table) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-/// An f32 as the bits of a bf16: kNearest: ties to even, else towards zero. NaN: 0x7FFF.
-template <bool kNearest> static Value *toBf16Bits(Builder &builder, Value *value) {
+/// An f32 as the bits of a bf16: Nearest: ties to even, else towards zero. NaN: 0x7FFF.
+template <bool Nearest> static Value *toBf16Bits(Builder &builder, Value *value) {
   Value *bits = builder.CreateBitCast(value, builder.getInt32Ty());
   Value *high = builder.CreateLShr(bits, 16);
-  if (kNearest) {
+  if (Nearest) {
     Value *bias = builder.CreateAdd(builder.CreateAnd(high, 1), builder.getInt32(0x7FFF));
     high = builder.CreateLShr(builder.CreateAdd(bits, bias), 16);
   }
@@ -83,11 +83,11 @@ static Value *clampBelow(Builder &builder, Value *value) {
                               builder.CreateSelect(builder.CreateFCmpUNO(value, value), value, zero), value);
 }
 
-template <bool kNearest, bool kRelu> static Value *toBf16(Builder &builder, CallInst &call) {
+template <bool Nearest, bool Relu> static Value *toBf16(Builder &builder, CallInst &call) {
   auto convert = [&](Value *value) {
-    if (kRelu)
+    if (Relu)
       value = clampBelow(builder, value);
-    return toBf16Bits<kNearest>(builder, value);
+    return toBf16Bits<Nearest>(builder, value);
   };
   if (!call.getType()->isVectorTy())
     return builder.CreateBitCast(convert(call.getArgOperand(0)), call.getType());
@@ -98,9 +98,9 @@ template <bool kNearest, bool kRelu> static Value *toBf16(Builder &builder, Call
   return builder.CreateBitCast(pair, call.getType());
 }
 
-template <bool kRelu> static Value *toF16(Builder &builder, CallInst &call) {
+template <bool Relu> static Value *toF16(Builder &builder, CallInst &call) {
   auto convert = [&](Value *value) {
-    if (kRelu)
+    if (Relu)
       value = clampBelow(builder, value);
     return builder.CreateFPTrunc(value, builder.getHalfTy());
   };
@@ -143,12 +143,12 @@ static void addConversions(OperationTable &table) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-template <llvm::Intrinsic::ID kIntrinsic> static Value *toIntrinsic(Builder &builder, CallInst &call) {
+template <llvm::Intrinsic::ID Id> static Value *toIntrinsic(Builder &builder, CallInst &call) {
   llvm::SmallVector<Value *> arguments(call.args());
-  return builder.CreateIntrinsic(call.getType(), kIntrinsic, arguments);
+  return builder.CreateIntrinsic(call.getType(), Id, arguments);
 }
-template <llvm::Instruction::BinaryOps kOpcode> static Value *toBinary(Builder &builder, CallInst &call) {
-  return builder.CreateBinOp(kOpcode, call.getArgOperand(0), call.getArgOperand(1));
+template <llvm::Instruction::BinaryOps Opcode> static Value *toBinary(Builder &builder, CallInst &call) {
+  return builder.CreateBinOp(Opcode, call.getArgOperand(0), call.getArgOperand(1));
 }
 static Value *toFmaRelu(Builder &builder, CallInst &call) {
   return clampBelow(builder, toIntrinsic<llvm::Intrinsic::fma>(builder, call));

@@ -12,6 +12,7 @@
 
 #include "Numbers.h"
 #include "Operations.h"
+#include "Vectorize.h"
 
 using namespace attn::emulator;
 
@@ -23,7 +24,7 @@ static constexpr uint32_t kRowBytes = 16;
 //===----------------------------------------------------------------------===//
 
 /// The rows of matrix m, checked.
-template <bool kWrites> static void findRows(Warp &warp, const Site &site, uint32_t matrix, char *(&rows)[kRows]) {
+template <bool Writes> static void findRows(Warp &warp, const Site &site, uint32_t matrix, char *(&rows)[kRows]) {
   Block &block = *warp.block;
   uint32_t offsets[kRows];
   for (uint32_t row = 0; row < kRows; ++row) {
@@ -31,7 +32,7 @@ template <bool kWrites> static void findRows(Warp &warp, const Site &site, uint3
     Thread &thread = warp.threads[lane];
     rows[row] = block.shared(thread, site, argument<uint64_t>(warp.arguments[lane], 0), kRowBytes, kRowBytes);
     offsets[row] = block.offsetOf(rows[row]);
-    if (kWrites)
+    if (Writes)
       block.noteWrite(thread, site, rows[row], kRowBytes);
     else
       block.noteRead(thread, site, rows[row], kRowBytes);
@@ -46,19 +47,19 @@ static void requireWholeWarp(Thread &thread, const Site &site) {
                        "expects a warp of 32 threads, but got " + llvm::Twine(__builtin_popcount(thread.warp->lanes)));
 }
 
-template <uint32_t kMatrices, bool kTransposes>
+template <uint32_t Matrices, bool Transposes>
 static void loadMatrix(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   requireWholeWarp(thread, site);
   if (!thread.block->arrive(thread, site, ~0u, arguments, results))
     return;
   Warp &warp = *thread.warp;
-  for (uint32_t matrix = 0; matrix < kMatrices; ++matrix) {
+  for (uint32_t matrix = 0; matrix < Matrices; ++matrix) {
     char *rows[kRows];
     findRows<false>(warp, site, matrix, rows);
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
       char *result = static_cast<char *>(warp.results[lane]) + matrix * 4;
       uint32_t g = lane / 4, t = lane % 4;
-      if (!kTransposes) {
+      if (!Transposes) {
         std::memcpy(result, rows[g] + t * 4, 4);
         continue;
       }
@@ -70,19 +71,19 @@ static void loadMatrix(Thread &thread, const Site &site, const uint64_t *argumen
   thread.block->release(thread, ~0u);
 }
 
-template <uint32_t kMatrices, bool kTransposes>
+template <uint32_t Matrices, bool Transposes>
 static void storeMatrix(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   requireWholeWarp(thread, site);
   if (!thread.block->arrive(thread, site, ~0u, arguments, results))
     return;
   Warp &warp = *thread.warp;
-  for (uint32_t matrix = 0; matrix < kMatrices; ++matrix) {
+  for (uint32_t matrix = 0; matrix < Matrices; ++matrix) {
     char *rows[kRows];
     findRows<true>(warp, site, matrix, rows);
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
       auto *value = reinterpret_cast<const char *>(warp.arguments[lane] + 1 + matrix);
       uint32_t g = lane / 4, t = lane % 4;
-      if (!kTransposes) {
+      if (!Transposes) {
         std::memcpy(rows[g] + t * 4, value, 4);
         continue;
       }
@@ -123,19 +124,19 @@ struct F64 {
   }
 };
 
-/// D = A B + C with A of kM x kK and B of kK x 8. C and D are numbers, or with kF16Sums pairs of f16.
-template <typename Element, uint32_t kM, uint32_t kK, bool kF16Sums = false> struct Mma {
+/// D = A B + C with A of M x K and B of K x 8. C and D are numbers, or with F16Sums pairs of f16.
+template <typename Element, uint32_t M, uint32_t K, bool F16Sums = false> struct Mma {
   using Number = typename Element::Number;
   static constexpr uint32_t kN = 8;
   static constexpr uint32_t kIn = Element::kInRegister;
-  static constexpr uint32_t kGroups = kM / 8;
-  static constexpr uint32_t kRegistersA = kM * kK / kWarpSize / kIn;
-  static constexpr uint32_t kRegistersB = kN * kK / kWarpSize / kIn;
-  static constexpr uint32_t kSums = kM * kN / kWarpSize;
+  static constexpr uint32_t kGroups = M / 8;
+  static constexpr uint32_t kRegistersA = M * K / kWarpSize / kIn;
+  static constexpr uint32_t kRegistersB = kN * K / kWarpSize / kIn;
+  static constexpr uint32_t kSums = M * kN / kWarpSize;
   /// Columns of A, rows of B, that all lanes' i-th registers cover.
   static constexpr uint32_t kSpan = 4 * kIn;
 
-  static void gather(const Warp &warp, Number (&a)[kM][kK], Number (&b)[kK][kN]) {
+  static void gather(const Warp &warp, Number (&a)[M][K], Number (&b)[K][kN]) {
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
       const uint64_t *slots = warp.arguments[lane];
       uint32_t g = lane / 4, t = lane % 4;
@@ -148,12 +149,12 @@ template <typename Element, uint32_t kM, uint32_t kK, bool kF16Sums = false> str
     }
   }
 
-  static void scatter(const Warp &warp, const Number (&product)[kM][kN]) {
+  static void scatter(const Warp &warp, const Number (&product)[M][kN]) {
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
       const uint64_t *sums = warp.arguments[lane] + kRegistersA + kRegistersB;
       for (uint32_t i = 0; i < kSums; ++i) {
         Number value = product[lane / 4 + 8 * (i / 2)][lane % 4 * 2 + i % 2];
-        if constexpr (kF16Sums)
+        if constexpr (F16Sums)
           setResult(warp.results[lane], floatToF16(F16::read(sums[i / 2], i % 2) + value), i * 2);
         else
           setResult<Number>(warp.results[lane], argument<Number>(sums, i) + value, i * sizeof(Number));
@@ -161,17 +162,25 @@ template <typename Element, uint32_t kM, uint32_t kK, bool kF16Sums = false> str
     }
   }
 
+  static void product8(const float *a, const float *b, float *product) { multiplyBy8(a, b, product, M, K); }
+  static void product8(const double *a, const double *b, double *product) {
+    for (uint32_t m = 0; m < M; ++m)
+      for (uint32_t n = 0; n < kN; ++n) {
+        double sum = 0;
+        for (uint32_t k = 0; k < K; ++k)
+          sum += a[m * K + k] * b[k * kN + n];
+        product[m * kN + n] = sum;
+      }
+  }
+
   static void run(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
     requireWholeWarp(thread, site);
     if (!thread.block->arrive(thread, site, ~0u, arguments, results))
       return;
-    Number a[kM][kK], b[kK][kN];
+    Number a[M][K], b[K][kN];
     gather(*thread.warp, a, b);
-    Number product[kM][kN] = {};
-    for (uint32_t m = 0; m < kM; ++m)
-      for (uint32_t k = 0; k < kK; ++k)
-        for (uint32_t n = 0; n < kN; ++n)
-          product[m][n] += a[m][k] * b[k][n];
+    Number product[M][kN];
+    product8(&a[0][0], &b[0][0], &product[0][0]);
     scatter(*thread.warp, product);
     ++thread.block->counters.mma;
     thread.block->release(thread, ~0u);
@@ -182,17 +191,16 @@ template <typename Element, uint32_t kM, uint32_t kK, bool kF16Sums = false> str
 // The table
 //===----------------------------------------------------------------------===//
 
-template <uint32_t kMatrices> static void addMatrixMoves(OperationTable &table) {
+template <uint32_t Matrices> static void addMatrixMoves(OperationTable &table) {
   for (const char *space : {".p0", ".p3"}) {
     auto name = [&](const char *operation, const char *layout) {
-      return (kNvvm + llvm::Twine(operation) + ".sync.aligned.m8n8.x" + llvm::Twine(kMatrices) + layout + ".b16" +
-              space)
+      return (kNvvm + llvm::Twine(operation) + ".sync.aligned.m8n8.x" + llvm::Twine(Matrices) + layout + ".b16" + space)
           .str();
     };
-    table.handle(name("ldmatrix", ""), loadMatrix<kMatrices, false>);
-    table.handle(name("ldmatrix", ".trans"), loadMatrix<kMatrices, true>);
-    table.handle(name("stmatrix", ""), storeMatrix<kMatrices, false>);
-    table.handle(name("stmatrix", ".trans"), storeMatrix<kMatrices, true>);
+    table.handle(name("ldmatrix", ""), loadMatrix<Matrices, false>);
+    table.handle(name("ldmatrix", ".trans"), loadMatrix<Matrices, true>);
+    table.handle(name("stmatrix", ""), storeMatrix<Matrices, false>);
+    table.handle(name("stmatrix", ".trans"), storeMatrix<Matrices, true>);
   }
 }
 

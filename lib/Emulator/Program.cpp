@@ -309,6 +309,7 @@ llvm::Error Program::launch(const Launch &launch, const Options &options, Counte
                        pointers.data(),
                        sharedBytes,
                        (*variant)->siteList,
-                       counters != nullptr};
+                       counters != nullptr,
+                       (*variant)->localBytes};
   return impl->run(state, options.threads, counters);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Shadow.h"
+#include "Vectorize.h"
 #include <algorithm>
 
 using namespace attn::emulator;
@@ -10,13 +11,26 @@ void Clocks::start(uint32_t threadCount, bool isOn) {
   on = isOn;
   threads = threadCount;
   columns = (threads + kMBarriers + kWarpGroups + kStores + 7) / 8 * 8;
-  start_ = latest;
-  latest = start_ + 1;
+  blockStart = latest;
+  latest = blockStart + 1;
   if (!on)
     return;
-  rows.assign(size_t(columns + kBarriers + kMBarriers) * columns, start_);
+  rows.assign(size_t(columns + kBarriers + kMBarriers) * 2 * columns, blockStart);
   for (Actor actor = 0; actor < columns; ++actor)
-    row(actor)[actor] = start_ + 1;
+    row(actor)[actor] = blockStart + 1;
+}
+
+ATTN_EMULATOR_VECTORIZED
+static void takeGreater(uint32_t *into, const uint32_t *from, uint32_t count) {
+  for (uint32_t k = 0; k < count; ++k)
+    into[k] = into[k] > from[k] ? into[k] : from[k];
+}
+
+void Clocks::join(uint32_t *into, const uint32_t *from) const { takeGreater(into, from, 2 * columns); }
+
+void Clocks::fence(Actor actor) {
+  takeGreater(row(actor) + columns, row(actor), columns);
+  tick(actor);
 }
 
 void Shadow::start(uint32_t bytes, uint32_t threads, bool races, bool uninitialized) {
@@ -64,8 +78,8 @@ void Shadow::addRead(Granule &granule, Access read, const uint32_t *row) {
   granule.reads[place] = read;
 }
 
-Conflict Shadow::read(Actor actor, uint32_t clock, const uint32_t *row, uint32_t offset, uint32_t bytes,
-                      uint32_t site) {
+Conflict Shadow::read(Actor actor, uint32_t clock, const uint32_t *row, uint32_t offset, uint32_t bytes, uint32_t site,
+                      bool isAsync) {
   const uint32_t end = offset + bytes;
   for (uint32_t at = offset & ~1u; at < end; at += 2) {
     Granule &granule = granules[at / 2];
@@ -83,7 +97,9 @@ Conflict Shadow::read(Actor actor, uint32_t clock, const uint32_t *row, uint32_t
       continue;
     if (isUnordered(write, row, used))
       return {Conflict::Race, at, write, true};
-    addRead(granule, {clock, actor, used, 0, 0, std::min(site, 0xFFFFu)}, row);
+    if (isAsync && write.isPlain && (write.bytes & used) && !clocks.isFenced(row, write.actor, write.clock))
+      return {Conflict::Unfenced, at, write, true};
+    addRead(granule, {clock, actor, used, 0, 0, 0, std::min(site, kFarSite)}, row);
   }
   return {};
 }
@@ -106,7 +122,8 @@ Conflict Shadow::write(Actor actor, const uint32_t *row, uint32_t offset, uint32
     uint32_t written = granule.write.clock > clocks.base() ? granule.write.written : 0;
     // Without clocks any above the base will do.
     uint32_t clock = clocks.isOn() ? clocks.row(actor)[actor] : clocks.base() + 1;
-    granule.write = {clock, actor, used, written | used, isPending, std::min(site, 0xFFFFu)};
+    bool isPlain = !isPending && clocks.isThread(actor);
+    granule.write = {clock, actor, used, written | used, isPending, isPlain, std::min(site, kFarSite)};
     // Reads that this write covers are ordered before it: who is ordered after it is after them.
     if (used == 3)
       for (Access &read : granule.reads)

@@ -32,7 +32,7 @@ public:
 
   bool isOn() const { return on; }
   /// Clocks up to this one are of earlier blocks.
-  uint32_t base() const { return start_; }
+  uint32_t base() const { return blockStart; }
 
   Actor mbarrier(uint32_t index) const { return threads + index; }
   Actor warpGroup(uint32_t index) const { return threads + kMBarriers + index; }
@@ -40,16 +40,17 @@ public:
   bool isThread(Actor actor) const { return actor < threads; }
 
   /// Null where nothing is tracked.
-  uint32_t *row(Actor actor) { return on ? rows.data() + size_t(actor) * columns : nullptr; }
+  uint32_t *row(Actor actor) { return on ? rows.data() + size_t(actor) * 2 * columns : nullptr; }
   /// What those that arrived at a named barrier knew.
   uint32_t *barrierRow(uint32_t barrier) { return row(columns + barrier); }
   /// What the completed phases of an mbarrier hand on; its own row gathers for the phase that runs.
   uint32_t *phaseRow(uint32_t mbarrier) { return row(columns + kBarriers + mbarrier); }
 
-  void join(uint32_t *into, const uint32_t *from) const {
-    for (uint32_t k = 0; k < columns; ++k)
-      into[k] = into[k] > from[k] ? into[k] : from[k];
-  }
+  /// All that the actor knows is visible to the asynchronous engines.
+  void fence(Actor actor);
+  bool isFenced(const uint32_t *row, Actor actor, uint32_t clock) const { return clock <= row[columns + actor]; }
+  /// The row's owner knows what the other one's does.
+  void join(uint32_t *into, const uint32_t *from) const;
   /// What the actor does from now on is not known to those that joined its row before.
   void tick(Actor actor) {
     uint32_t &own = row(actor)[actor];
@@ -58,24 +59,26 @@ public:
   }
   /// For actors that count by themselves: what they do in their n-th step, from 1, has this clock.
   uint32_t step(uint32_t n) {
-    uint32_t clock = start_ + n;
+    uint32_t clock = blockStart + n;
     latest = clock > latest ? clock : latest;
     return clock;
   }
   /// The row's owner knows the actor's steps up to the n-th.
-  void raise(uint32_t *row, Actor actor, uint32_t n) { row[actor] = row[actor] > start_ + n ? row[actor] : start_ + n; }
+  void raise(uint32_t *row, Actor actor, uint32_t n) {
+    row[actor] = row[actor] > blockStart + n ? row[actor] : blockStart + n;
+  }
   void forget(uint32_t *row) const {
-    for (uint32_t k = 0; k < columns; ++k)
-      row[k] = start_;
+    for (uint32_t k = 0; k < 2 * columns; ++k)
+      row[k] = blockStart;
   }
 
 private:
   static constexpr uint32_t kBarriers = 16;
   bool on = false;
   uint32_t threads = 0;
-  /// Actors, rounded up.
+  /// Actors, rounded up: half of a row.
   uint32_t columns = 0;
-  uint32_t start_ = 0;
+  uint32_t blockStart = 0;
   uint32_t latest = 0;
   std::vector<uint32_t> rows;
 };
@@ -90,13 +93,18 @@ struct Access {
   uint32_t written : 2;
   /// A copy that is not waited for.
   uint32_t isPending : 1;
+  /// A thread's plain write, which the asynchronous engines do not see by themselves.
+  uint32_t isPlain : 1;
   /// Site::index of the operation.
-  uint32_t site : 16;
+  uint32_t site : 15;
 };
+
+/// The site of operations behind the first 32767.
+constexpr uint32_t kFarSite = 0x7FFF;
 
 /// Why an access is wrong.
 struct Conflict {
-  enum Kind { None, Race, Pending, Uninitialized } kind = None;
+  enum Kind { None, Race, Pending, Uninitialized, Unfenced } kind = None;
   /// The offset in shared memory that is in conflict.
   uint32_t offset = 0;
   /// What it conflicts with, a write or a read. Not for Uninitialized.
@@ -112,8 +120,9 @@ public:
 
   bool isOn() const { return clocks.isOn() || checksWritten; }
 
-  /// `actor` reads, knowing what `row` does; the read is at that clock of the actor's.
-  Conflict read(Actor actor, uint32_t clock, const uint32_t *row, uint32_t offset, uint32_t bytes, uint32_t site);
+  /// `actor` reads, knowing what `row` does; the read is at that clock of the actor's. isAsync: it is an engine.
+  Conflict read(Actor actor, uint32_t clock, const uint32_t *row, uint32_t offset, uint32_t bytes, uint32_t site,
+                bool isAsync = false);
   /// isPending: the write goes on until `settle`. `actor` is who orders it then; `row` is the issuing thread's.
   Conflict write(Actor actor, const uint32_t *row, uint32_t offset, uint32_t bytes, uint32_t site,
                  bool isPending = false);

@@ -6,17 +6,17 @@
 
 using namespace attn::emulator;
 
-template <unsigned kDimension> static int32_t threadIndex(const Thread *thread) { return thread->id[kDimension]; }
-template <unsigned kDimension> static int32_t blockSize(const Thread *thread) {
-  return int32_t(thread->block->launchState().launch.block[kDimension]);
+template <unsigned Dimension> static int32_t threadIndex(const Thread *thread) { return thread->id[Dimension]; }
+template <unsigned Dimension> static int32_t blockSize(const Thread *thread) {
+  return int32_t(thread->block->launchState().launch.block[Dimension]);
 }
-template <unsigned kDimension> static int32_t blockIndex(const Thread *thread) {
-  return thread->block->index()[kDimension];
+template <unsigned Dimension> static int32_t blockIndex(const Thread *thread) {
+  return thread->block->index()[Dimension];
 }
-template <unsigned kDimension> static int32_t gridSize(const Thread *thread) {
-  return int32_t(thread->block->launchState().launch.grid[kDimension]);
+template <unsigned Dimension> static int32_t gridSize(const Thread *thread) {
+  return int32_t(thread->block->launchState().launch.grid[Dimension]);
 }
-template <int32_t kValue> static int32_t constant(const Thread *) { return kValue; }
+template <int32_t Value> static int32_t constant(const Thread *) { return Value; }
 
 static int32_t lane(const Thread *thread) { return thread->lane; }
 static int32_t warp(const Thread *thread) { return thread->warp->index; }
@@ -38,15 +38,15 @@ static void readTime32(Thread &, const Site &, const uint64_t *, void *results) 
   setResult(results, int32_t(std::chrono::steady_clock::now().time_since_epoch().count()));
 }
 
-template <unsigned kDimension> static void addDimension(OperationTable &table, const char *dimension) {
+template <unsigned Dimension> static void addDimension(OperationTable &table, const char *dimension) {
   auto name = [&](const char *text) { return (kNvvm + llvm::Twine("read.ptx.sreg.") + text + dimension).str(); };
-  table.read(name("tid."), threadIndex<kDimension>);
-  table.read(name("ntid."), blockSize<kDimension>);
-  table.read(name("ctaid."), blockIndex<kDimension>);
-  table.read(name("nctaid."), gridSize<kDimension>);
+  table.read(name("tid."), threadIndex<Dimension>);
+  table.read(name("ntid."), blockSize<Dimension>);
+  table.read(name("ctaid."), blockIndex<Dimension>);
+  table.read(name("nctaid."), gridSize<Dimension>);
   // Each block is a cluster of its own.
-  table.read(name("clusterid."), blockIndex<kDimension>);
-  table.read(name("nclusterid."), gridSize<kDimension>);
+  table.read(name("clusterid."), blockIndex<Dimension>);
+  table.read(name("nclusterid."), gridSize<Dimension>);
   table.read(name("cluster.ctaid."), constant<0>);
   table.read(name("cluster.nctaid."), constant<1>);
 }

@@ -4,6 +4,7 @@
 #include "Variant.h"
 #include "Numbers.h"
 #include "attn/Runtime.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -58,6 +59,16 @@ static void addFloatFunctions(llvm::StringMap<void *> &functions) {
   functions["__truncsfhf2"] = reinterpret_cast<void *>(&truncateToF16);
 }
 
+static size_t countLocalBytes(const llvm::Module &module) {
+  size_t bytes = 0;
+  for (const llvm::Function &function : module)
+    for (const llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction))
+        if (std::optional<llvm::TypeSize> size = variable->getAllocationSize(module.getDataLayout()))
+          bytes += size->getFixedValue() + variable->getAlign().value();
+  return bytes;
+}
+
 static llvm::Error bind(LLJIT &jit, const llvm::StringMap<void *> &functions) {
   SymbolMap symbols;
   for (const auto &function : functions)
@@ -91,6 +102,7 @@ llvm::Expected<std::unique_ptr<Variant>> Variant::create(const llvm::Module &mod
     return llvm::createStringError("the emulator made broken code: " + text);
   if (llvm::Error error = optimize(*code, **machine))
     return error;
+  variant->localBytes = countLocalBytes(*code);
   auto object = emitObject(*code, **machine);
   if (!object)
     return object.takeError();

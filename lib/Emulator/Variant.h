@@ -21,6 +21,8 @@ struct Variant {
   /// The code points to these.
   std::deque<Site> sites;
   std::vector<const Site *> siteList;
+  /// The most that variables on the stack take in a thread: of all functions together.
+  size_t localBytes = 0;
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 

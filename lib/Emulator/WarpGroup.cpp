@@ -20,6 +20,7 @@
 #include "AsyncCopies.h"
 #include "Numbers.h"
 #include "Operations.h"
+#include "Vectorize.h"
 #include <algorithm>
 
 using namespace attn::emulator;
@@ -94,24 +95,34 @@ static bool isUnchanged(Thread &thread, const WgmmaOperand &operand) {
   return isSame;
 }
 
+/// All that any of the warpgroup's threads knows.
+static void joinThreads(Block &block, uint32_t number) {
+  Clocks &clocks = block.shadow.clocks;
+  for (uint32_t k = 0; k < kWarpGroupSize; ++k)
+    clocks.join(clocks.row(clocks.warpGroup(number)), clocks.row(number * kWarpGroupSize + k));
+}
+
 /// The hardware reads as an actor of its own, which knows what any of the threads does.
 static void noteReads(Thread &thread, const WgmmaOperand &operand) {
   Block &block = *thread.block;
   if (!block.shadow.isOn())
     return;
   uint32_t number = thread.index / kWarpGroupSize;
-  WarpGroup &group = *block.warpGroups[number];
   Clocks &clocks = block.shadow.clocks;
   Actor actor = clocks.warpGroup(number);
-  uint32_t *row = clocks.row(actor);
-  if (row && group.joinedGroup != operand.group) {
-    group.joinedGroup = operand.group;
-    for (uint32_t k = 0; k < kWarpGroupSize; ++k)
-      clocks.join(row, clocks.row(number * kWarpGroupSize + k));
-  }
+  const uint32_t *row = clocks.row(actor);
   uint32_t clock = clocks.step(operand.group);
+  // Joining costs more than reading: what was known before is mostly enough.
+  bool isJoined = !row;
   forChunks(thread, operand, [&](const char *memory, uint32_t, uint32_t) {
-    block.noteRead(thread, *operand.site, actor, clock, row, memory, kChunk);
+    if (!isJoined &&
+        block.shadow.read(actor, clock, row, block.offsetOf(memory), kChunk, operand.site->index, /*isAsync=*/true)
+            .kind) {
+      joinThreads(block, number);
+      isJoined = true;
+    }
+    if (isJoined)
+      block.noteRead(thread, *operand.site, actor, clock, row, memory, kChunk);
   });
 }
 
@@ -140,44 +151,28 @@ static const WgmmaOperand &readOperand(Thread &thread, const Site &site, uint64_
 
 using ToFloat = float (*)(uint16_t);
 
-#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target_clones("avx2", "default")))
-#endif
-static void multiply(const float *a, const float *b, float *product, uint32_t n) {
-  for (uint32_t m = 0; m < kM; ++m) {
-    float *sums = product + m * n;
-    std::memset(sums, 0, n * sizeof(float));
-    for (uint32_t k = 0; k < kK; ++k) {
-      float factor = a[m * kK + k];
-      const float *row = b + k * n;
-      for (uint32_t j = 0; j < n; ++j)
-        sums[j] += factor * row[j];
-    }
-  }
-}
-
 /// B as [k][n].
-template <ToFloat kToFloat> static void convertB(const WgmmaOperand &operand, float *b) {
+template <ToFloat Convert> static void convertB(const WgmmaOperand &operand, float *b) {
   const uint32_t n = operand.rows;
   if (operand.isMnMajor) {
     for (uint32_t at = 0; at < n * kK; ++at)
-      b[at] = kToFloat(operand.elements[at]);
+      b[at] = Convert(operand.elements[at]);
     return;
   }
   for (uint32_t row = 0; row < n; ++row)
     for (uint32_t k = 0; k < kK; ++k)
-      b[k * n + row] = kToFloat(operand.elements[row * kK + k]);
+      b[k * n + row] = Convert(operand.elements[row * kK + k]);
 }
 
 /// A from the registers of mma.sync's layout, 16 rows a warp.
-template <ToFloat kToFloat> static void gatherA(const WarpGroup &group, uint32_t firstArgument, float *a) {
+template <ToFloat Convert> static void gatherA(const WarpGroup &group, uint32_t firstArgument, float *a) {
   for (uint32_t index = 0; index < kWarpGroupSize; ++index) {
     uint32_t g = index % kWarpSize / 4, t = index % 4;
     for (uint32_t i = 0; i < 4; ++i) {
       auto pair = argument<uint32_t>(group.arguments[index], firstArgument + i);
       float *place = a + (index / kWarpSize * 16 + g + 8 * (i % 2)) * kK + 2 * t + 8 * (i / 2);
-      place[0] = kToFloat(uint16_t(pair));
-      place[1] = kToFloat(uint16_t(pair >> 16));
+      place[0] = Convert(uint16_t(pair));
+      place[1] = Convert(uint16_t(pair >> 16));
     }
   }
 }
@@ -221,26 +216,26 @@ static bool arrive(Thread &thread, const Site &site, const uint64_t *arguments, 
 }
 
 /// Arguments: n / 2 sums; then descriptors of A and B and keep, or 4 registers of A and B's descriptor.
-template <ToFloat kToFloat, uint32_t kN, bool kAInRegisters>
+template <ToFloat Convert, uint32_t N, bool AInRegisters>
 static void multiplyAsync(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   if (!arrive(thread, site, arguments, results))
     return;
   Block &block = *thread.block;
   WarpGroup &group = *block.warpGroups[thread.index / kWarpGroupSize];
-  constexpr uint32_t kFirst = kN / 2;
+  constexpr uint32_t kFirst = N / 2;
   bool keepsSums = true;
-  if (kAInRegisters) {
-    gatherA<kToFloat>(group, kFirst, group.a.data());
+  if (AInRegisters) {
+    gatherA<Convert>(group, kFirst, group.a.data());
   } else {
     keepsSums = argument<uint32_t>(arguments, kFirst + 2) != 0;
     const WgmmaOperand &operand = readOperand(thread, site, argument<uint64_t>(arguments, kFirst), false, kM);
     for (uint32_t at = 0; at < kM * kK; ++at)
-      group.a[at] = kToFloat(operand.elements[at]);
+      group.a[at] = Convert(operand.elements[at]);
   }
-  uint64_t descriptor = argument<uint64_t>(arguments, kFirst + (kAInRegisters ? 4 : 1));
-  convertB<kToFloat>(readOperand(thread, site, descriptor, kAInRegisters, kN), group.b.data());
-  multiply(group.a.data(), group.b.data(), group.product.data(), kN);
-  scatter(group, kN, keepsSums);
+  uint64_t descriptor = argument<uint64_t>(arguments, kFirst + (AInRegisters ? 4 : 1));
+  convertB<Convert>(readOperand(thread, site, descriptor, AInRegisters, N), group.b.data());
+  multiply(group.a.data(), group.b.data(), group.product.data(), kM, N, kK);
+  scatter(group, N, keepsSums);
   ++block.counters.wgmma;
   group.arrived = 0;
   block.wakeAll(group.waiting);
@@ -282,17 +277,16 @@ void attn::emulator::startWarpGroup(std::unique_ptr<WarpGroup> &group) {
   group->waiting = WaitList();
   group->operandCount = 0;
   group->groupsDone = 0;
-  group->joinedGroup = 0;
 }
 
-template <uint32_t kN> static void addSize(OperationTable &table) {
-  const std::string prefix = "attn_dev_wgmma_m64n" + std::to_string(kN) + "k16_f32_";
-  table.handle(prefix + "bf16_ss", multiplyAsync<bf16ToFloat, kN, false>);
-  table.handle(prefix + "bf16_rs", multiplyAsync<bf16ToFloat, kN, true>);
-  table.handle(prefix + "f16_ss", multiplyAsync<f16ToFloat, kN, false>);
-  table.handle(prefix + "f16_rs", multiplyAsync<f16ToFloat, kN, true>);
-  if constexpr (kN < kMostN)
-    addSize<kN + 8>(table);
+template <uint32_t N> static void addSize(OperationTable &table) {
+  const std::string prefix = "attn_dev_wgmma_m64n" + std::to_string(N) + "k16_f32_";
+  table.handle(prefix + "bf16_ss", multiplyAsync<bf16ToFloat, N, false>);
+  table.handle(prefix + "bf16_rs", multiplyAsync<bf16ToFloat, N, true>);
+  table.handle(prefix + "f16_ss", multiplyAsync<f16ToFloat, N, false>);
+  table.handle(prefix + "f16_rs", multiplyAsync<f16ToFloat, N, true>);
+  if constexpr (N < kMostN)
+    addSize<N + 8>(table);
 }
 
 void attn::emulator::addWarpGroupOperations(OperationTable &table) {

@@ -31,8 +31,6 @@ struct WarpGroup {
   std::vector<WgmmaOperand> operands;
   uint32_t operandCount = 0;
   uint32_t groupsDone = 0;
-  /// The group for which the actor's row has been joined from the threads'.
-  uint32_t joinedGroup = 0;
   /// Scratch: A as [64][16], B as [16][N], and the product.
   std::vector<float> a;
   std::vector<float> b;

@@ -41,7 +41,7 @@ static bool findSource(Shuffle mode, uint32_t lane, uint32_t b, uint32_t c, uint
   return false;
 }
 
-template <Shuffle kMode, bool kHasPredicate>
+template <Shuffle Mode, bool HasPredicate>
 static void shuffle(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   auto mask = argument<uint32_t>(arguments, 0);
   if (!thread.block->arrive(thread, site, mask, arguments, results))
@@ -50,23 +50,23 @@ static void shuffle(Thread &thread, const Site &site, const uint64_t *arguments,
   forLanes(mask & warp.lanes, [&](uint32_t lane) {
     uint32_t source = 0;
     const uint64_t *own = warp.arguments[lane];
-    bool isInRange = findSource(kMode, lane, argument<uint32_t>(own, 2), argument<uint32_t>(own, 3), source);
+    bool isInRange = findSource(Mode, lane, argument<uint32_t>(own, 2), argument<uint32_t>(own, 3), source);
     if (!isInRange)
       source = lane;
     if (!(mask & warp.lanes & 1u << source))
       thread.block->fail(warp.threads[lane], site, "reads lane " + llvm::Twine(source) + ", which does not take part");
     setResult(warp.results[lane], argument<uint32_t>(warp.arguments[source], 1));
-    if (kHasPredicate)
+    if (HasPredicate)
       setResult(warp.results[lane], uint8_t(isInRange), 4);
   });
   thread.block->release(thread, mask);
 }
 
-template <Shuffle kMode> static void addShuffle(OperationTable &table, const char *mode) {
+template <Shuffle Mode> static void addShuffle(OperationTable &table, const char *mode) {
   for (const char *type : {"f32", "i32"}) {
     std::string name = (kNvvm + llvm::Twine("shfl.sync.") + mode + "." + type).str();
-    table.handle(name, shuffle<kMode, false>);
-    table.handle(name + "p", shuffle<kMode, true>);
+    table.handle(name, shuffle<Mode, false>);
+    table.handle(name + "p", shuffle<Mode, true>);
   }
 }
 
@@ -84,14 +84,14 @@ static uint32_t ballot(const Warp &warp, uint32_t mask) {
   return result;
 }
 
-/// kResult: what all lanes get, of the mask and the lanes that vote yes.
-template <typename Result, Result (*kResult)(uint32_t mask, uint32_t yes)>
+/// Decide: what all lanes get, of the mask and the lanes that vote yes.
+template <typename Result, Result (*Decide)(uint32_t mask, uint32_t yes)>
 static void vote(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   auto mask = argument<uint32_t>(arguments, 0);
   if (!thread.block->arrive(thread, site, mask, arguments, results))
     return;
   Warp &warp = *thread.warp;
-  Result result = kResult(mask & warp.lanes, ballot(warp, mask));
+  Result result = Decide(mask & warp.lanes, ballot(warp, mask));
   forLanes(mask & warp.lanes, [&](uint32_t lane) { setResult(warp.results[lane], result); });
   thread.block->release(thread, mask);
 }
@@ -115,8 +115,8 @@ static void elect(Thread &thread, const Site &site, const uint64_t *arguments, v
   thread.block->release(thread, mask);
 }
 
-/// The lanes with the same value; kAll: those of the mask where all have it, else 0, and whether they do.
-template <typename Value, bool kAll>
+/// The lanes with the same value; All: those of the mask where all have it, else 0, and whether they do.
+template <typename Value, bool All>
 static void match(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   auto mask = argument<uint32_t>(arguments, 0);
   if (!thread.block->arrive(thread, site, mask, arguments, results))
@@ -130,8 +130,8 @@ static void match(Thread &thread, const Site &site, const uint64_t *arguments, v
         same |= 1u << other;
     });
     bool isAllSame = same == present;
-    setResult(warp.results[lane], kAll && !isAllSame ? 0u : same);
-    if (kAll)
+    setResult(warp.results[lane], All && !isAllSame ? 0u : same);
+    if (All)
       setResult(warp.results[lane], uint8_t(isAllSame), 4);
   });
   thread.block->release(thread, mask);
@@ -141,7 +141,7 @@ static void match(Thread &thread, const Site &site, const uint64_t *arguments, v
 // redux.sync: value, mask
 //===----------------------------------------------------------------------===//
 
-template <typename Value, Value (*kCombine)(Value, Value)>
+template <typename Value, Value (*Combine)(Value, Value)>
 static void reduce(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
   auto mask = argument<uint32_t>(arguments, 1);
   if (!thread.block->arrive(thread, site, mask, arguments, results))
@@ -150,7 +150,7 @@ static void reduce(Thread &thread, const Site &site, const uint64_t *arguments, 
   uint32_t present = mask & warp.lanes;
   auto result = argument<Value>(warp.arguments[__builtin_ctz(present)], 0);
   forLanes(present & (present - 1),
-           [&](uint32_t lane) { result = kCombine(result, argument<Value>(warp.arguments[lane], 0)); });
+           [&](uint32_t lane) { result = Combine(result, argument<Value>(warp.arguments[lane], 0)); });
   forLanes(present, [&](uint32_t lane) { setResult(warp.results[lane], result); });
   thread.block->release(thread, mask);
 }
