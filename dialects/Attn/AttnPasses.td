@@ -87,7 +87,8 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
     the same elements are read. What is matched:
 
     * the softmax as a quotient, a product with the reciprocal, exp(x - (max + log sum)) or base 2; the maximum
-      subtracted once or twice, from -inf or the lowest float; a last key without a value (a sink);
+      subtracted once or twice, from -inf or the lowest float; a last key without a value (a sink); over one key, whose
+      maximum and sums upstream's tosa conversion folds away, exp(x - x) over itself;
     * the scale wherever it stands, any function of the score, indices and other tensors (the score region);
     * -inf that is selected or added, as a mask; a finite constant of -1e30 or below where every row is proved to keep a
       key, others stay in the score region;
@@ -102,8 +103,7 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
 
     Precondition: tensors. Postcondition: a remark (category `attn`) for each softmax, fused with what was absorbed, or
     not, with the first reason. Skipped: scores that others use (they would be computed twice); maxima that are not
-    subtracted, unless asked for; attention over a single key of which upstream's tosa conversion has folded the sums away
-    (what is left is no softmax).
+    subtracted, unless asked for.
 
     With `verify` (`--attn-verify-fusion` turns it on wherever the pass runs) both sides are evaluated by the f64
     reference before anything is replaced, on generated data, and compared: at the function's own sizes, dynamic ones

@@ -27,12 +27,15 @@ namespace {
 
 class Matcher {
 public:
-  Matcher(Elements &elements, Operation *root, const SoftmaxOptions &options, Miss &miss)
-      : elements(elements), expressions(elements.expressions), options(options), miss(miss) {
+  /// `isSwapped`: where there is one key, the left factor of the scores' product is the key.
+  Matcher(Elements &elements, Operation *root, const SoftmaxOptions &options, Miss &miss, bool isSwapped)
+      : elements(elements), expressions(elements.expressions), options(options), miss(miss), isSwapped(isSwapped) {
     match.root = root;
   }
 
   FailureOr<AttentionMatch> run(FindWeights findWeights);
+  /// True if a softmax over one key was found.
+  bool hasOneKey() const { return match.softmax.sum && !match.softmax.key; }
 
 private:
   LogicalResult fail(const Twine &reason) {
@@ -42,6 +45,7 @@ private:
   }
 
   LogicalResult matchProduct();
+  std::optional<Contraction> openFoldedProduct();
   void nameAxis(ExprRef values);
   ExprRef read(ExprRef factor);
   LogicalResult failContraction(ExprRef weights, size_t count);
@@ -63,6 +67,7 @@ private:
   Expressions &expressions;
   const SoftmaxOptions &options;
   Miss &miss;
+  bool isSwapped;
   AttentionMatch match;
   /// The indices of the result's dimensions, in their order.
   SmallVector<ExprRef> outIndices;
@@ -95,11 +100,11 @@ LogicalResult Matcher::matchProduct() {
   outIndices = *indices;
   ExprRef leaf = openRoot(expressions.element(match.root->getResult(0), outIndices));
   auto holdsSoftmax = [&](ExprRef e) {
-    bool found = false;
+    bool found = wrap || findFoldedSoftmax(elements, read(e));
     walk(read(e), [&](ExprRef part) { found = found || findExponentialSum(elements, part); });
-    return found || wrap;
+    return found;
   };
-  std::optional<Contraction> product = leaf ? openContraction(elements, leaf) : std::nullopt;
+  std::optional<Contraction> product = leaf ? openContraction(elements, leaf) : openFoldedProduct();
   if (!product)
     return failure();
   for (ExprRef weights : {product->left, product->right}) {
@@ -121,6 +126,35 @@ LogicalResult Matcher::matchProduct() {
     return success();
   }
   return failure();
+}
+
+/// True if the values have an index of their own.
+static bool haveOwnIndex(ExprRef values, ExprRef weights) {
+  bool found = false;
+  walk(values, [&](ExprRef e) { found |= e->is(Expr::Kind::Dim) && !contains(weights, e); });
+  return found;
+}
+
+/// A root that multiplies values by the weights of a single key is the product of both, its sum folded away.
+std::optional<Contraction> Matcher::openFoldedProduct() {
+  ExprRef e = elements.readStep(match.root->getResult(0), outIndices);
+  e = e ? stripCasts(e) : e;
+  if (!e || !e->isApply<arith::MulFOp>())
+    return std::nullopt;
+  for (int k : {0, 1}) {
+    ExprRef left = stripCasts(e->operands[k]), right = stripCasts(e->operands[1 - k]);
+    if (!left->is(Expr::Kind::Element) || !right->is(Expr::Kind::Element))
+      return std::nullopt;
+    ExprRef weights = elements.read(left->value, left->operands);
+    if (!findFoldedSoftmax(elements, weights) || !haveOwnIndex(elements.read(right->value, right->operands), weights))
+      continue;
+    Contraction product;
+    product.op = match.root;
+    product.left = left;
+    product.right = right;
+    return product;
+  }
+  return std::nullopt;
 }
 
 /// The weights of a factor, with what the root does to the product done to them.
@@ -200,6 +234,8 @@ LogicalResult Matcher::matchScores() {
     keyIndices = {match.softmax.key};
   match.scale = product.scale;
   match.scale.constant *= match.softmax.factor;
+  if (isSwapped && !match.softmax.key)
+    std::swap(product.left, product.right);
   if (product.dims.size() > 1)
     return fail(llvm::formatv("the product of queries and keys contracts {0} axes", product.dims.size()));
   queries = peel(elements, product.left, /*allowScale=*/true);
@@ -454,5 +490,10 @@ FailureOr<AttentionMatch> Matcher::run(FindWeights findWeights) {
 
 FailureOr<AttentionMatch> fusion::matchAttention(Elements &elements, Operation *root, const SoftmaxOptions &options,
                                                  FindWeights findWeights, Miss &miss) {
-  return Matcher(elements, root, options, miss).run(findWeights);
+  Matcher matcher(elements, root, options, miss, /*isSwapped=*/false);
+  FailureOr<AttentionMatch> match = matcher.run(findWeights);
+  // No index tells a single key from a query. One of them reaches what attention allows.
+  if (failed(match) && matcher.hasOneKey())
+    match = Matcher(elements, root, options, miss, /*isSwapped=*/true).run(findWeights);
+  return match;
 }

@@ -47,6 +47,10 @@ mlir::FailureOr<Softmax> matchSoftmax(Elements &elements, ExprRef weights, ExprR
 /// The op of the sum that the leaf is, if it sums exponentials.
 mlir::Operation *findExponentialSum(Elements &elements, ExprRef leaf);
 
+/// The op that ends a softmax over one key of which sum and maximum are folded away, so that an exponential over itself
+/// is left, somewhere in an expression that was read deep; null where there is none.
+mlir::Operation *findFoldedSoftmax(Elements &elements, ExprRef e);
+
 /// True if `e` is not `inner`.
 bool isNegation(ExprRef e, ExprRef &inner);
 

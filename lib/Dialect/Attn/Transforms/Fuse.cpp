@@ -265,6 +265,21 @@ static void resolveSizes(func::FuncOp function) {
   }
 }
 
+/// An elementwise op that may end a softmax, or a product with values: a quotient, a product with a reciprocal, a
+/// select, an exponential, converted or not.
+static bool isElementwiseEnd(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
+      isa<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(op))
+    return true;
+  if (!linalgOp || linalgOp.getNumReductionLoops() != 0 || !linalgOp.getBlock() || op->getNumResults() != 1)
+    return false;
+  Operation *last = linalgOp.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  while (isa_and_present<arith::TruncFOp, arith::ExtFOp>(last))
+    last = last->getOperand(0).getDefiningOp();
+  return isa_and_present<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(last);
+}
+
 void FusePass::findSoftmaxes() {
   Expressions expressions(&getContext());
   Elements elements(expressions);
@@ -272,6 +287,11 @@ void FusePass::findSoftmaxes() {
   getOperation().walk([&](Operation *op) {
     auto indices = elements.makeResultIndices(op);
     bool isOp = isa<SoftmaxOp, linalg::SoftmaxOp>(op) && op->getNumResults() == 1;
+    Operation *folded = indices && isElementwiseEnd(op)
+                            ? findFoldedSoftmax(elements, elements.read(op->getResult(0), *indices))
+                            : nullptr;
+    if (folded && softmaxes.insert({folded, {}}).second)
+      locations.insert({folded, folded->getLoc()});
     if (!isOp && (!indices || !findExponentialSum(elements, expressions.element(op->getResult(0), *indices))))
       return;
     softmaxes[op] = {};
@@ -328,19 +348,6 @@ void FusePass::report() {
                                                                 ? "no product with values reads the weights"
                                                                 : outcome.text);
   }
-}
-
-/// An elementwise op that may end a softmax, or a product with values: a quotient, a product with a reciprocal, a
-/// select, an exponential.
-static bool isElementwiseEnd(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
-      isa<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(op))
-    return true;
-  if (!linalgOp || linalgOp.getNumReductionLoops() != 0 || !linalgOp.getBlock() || op->getNumResults() != 1)
-    return false;
-  Operation *last = linalgOp.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  return isa_and_present<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(last);
 }
 
 static bool mayBeRoot(Operation *op) {
