@@ -52,6 +52,7 @@ private:
   ExprRef openRoot(ExprRef leaf);
   LogicalResult matchScores();
   LogicalResult matchFunction();
+  void matchFiniteMask(const ScoreFunction &function);
   ExprRef captureBiases(ExprRef score);
   std::optional<Contraction> findDotProduct(ExprRef leaf);
   LogicalResult chooseOperands();
@@ -288,7 +289,7 @@ void Matcher::substituteAll(const llvm::DenseMap<ExprRef, ExprRef> &by) {
     llvm::for_each(match.weights->indices, substitute);
   for (SmallVector<ExprRef> *indices : {&outIndices, &headDims, &keyIndices})
     llvm::for_each(*indices, substitute);
-  for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.score, &match.keep})
+  for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.score, &match.keep, &match.keepIfAny})
     substitute(*e);
 }
 
@@ -370,8 +371,9 @@ void Matcher::assignRows(ArrayRef<ExprRef> rows, ArrayRef<ExprRef> shared) {
   Roles &roles = match.roles;
   ExprRef query = rows.empty() ? nullptr : rows.back();
   for (ExprRef row : rows)
-    if (match.keep && contains(match.keep, row))
-      query = row;
+    for (ExprRef mask : {match.keep, match.keepIfAny})
+      if (mask && contains(mask, row))
+        query = row;
   SmallVector<ExprRef> group;
   llvm::copy_if(rows, std::back_inserter(group), [&](ExprRef row) { return row != query; });
   if (query)
@@ -458,6 +460,22 @@ ExprRef Matcher::captureBiases(ExprRef score) {
   return expressions.substitute(score, by);
 }
 
+/// Decides whether rows are looked at for the sake of a finite mask, and notes what it becomes.
+void Matcher::matchFiniteMask(const ScoreFunction &function) {
+  auto note = [&](const Twine &text) {
+    match.notes.push_back(llvm::formatv("mask of {0:e} {1}", *function.finiteMask, text.str()));
+  };
+  if (function.isFiniteMaskTaken)
+    return note(match.softmax.keptWhere ? "as -inf, for rows without a key are set to 0"
+                                        : "as -inf, for every row is proved to keep a key");
+  ExprRef key = match.softmax.key;
+  IntegerRange keys = key ? expressions.rangeOf(key) : IntegerRange{0, 0};
+  if (!function.keepIfAny || keys.high + 1 < options.leastCheckedKeys)
+    return note("in the score function, for rows may keep no key, and no run of keys is long enough to skip");
+  match.keepIfAny = function.keepIfAny;
+  note("as -inf in rows that keep a key, which the run finds");
+}
+
 LogicalResult Matcher::matchFunction() {
   std::string reason;
   auto function = splitScores(elements, match.softmax.scores, dot, match.softmax.key, match.scoreType,
@@ -469,9 +487,7 @@ LogicalResult Matcher::matchFunction() {
   match.score = captureBiases(function->score);
   match.keep = function->keep;
   if (function->finiteMask)
-    match.notes.push_back(llvm::formatv("mask of {0:e} as -inf, for {1}", *function->finiteMask,
-                                        match.softmax.keptWhere ? "rows without a key are set to 0"
-                                                                : "every row is proved to keep a key"));
+    matchFiniteMask(*function);
   return success();
 }
 

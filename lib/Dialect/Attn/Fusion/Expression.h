@@ -134,6 +134,7 @@ public:
   ExprRef compare(mlir::arith::CmpIPredicate predicate, ExprRef a, ExprRef b);
   ExprRef select(ExprRef condition, ExprRef yes, ExprRef no);
   ExprRef conjunction(ExprRef a, ExprRef b);
+  ExprRef disjunction(ExprRef a, ExprRef b);
   ExprRef negation(ExprRef a);
 
   /// Replaces expressions by others, and simplifies what changes.

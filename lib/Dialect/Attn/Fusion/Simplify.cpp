@@ -204,6 +204,10 @@ ExprRef Expressions::conjunction(ExprRef a, ExprRef b) {
   return apply(arith::AndIOp::getOperationName(), nullptr, a->type, {a, b}, {a->type, b->type});
 }
 
+ExprRef Expressions::disjunction(ExprRef a, ExprRef b) {
+  return apply(arith::OrIOp::getOperationName(), nullptr, a->type, {a, b}, {a->type, b->type});
+}
+
 ExprRef Expressions::negation(ExprRef a) {
   return apply(arith::XOrIOp::getOperationName(), nullptr, a->type, {a, boolean(true)}, {a->type, a->type});
 }

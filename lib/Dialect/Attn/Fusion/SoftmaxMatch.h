@@ -29,6 +29,8 @@ struct Softmax {
 struct SoftmaxOptions {
   /// Takes exp(x) / sum exp(x) for a softmax, though it overflows where a softmax does not.
   bool allowUnshifted = false;
+  /// Rows are looked at for finite masks where there are at least so many keys.
+  int64_t leastCheckedKeys = 0;
 };
 
 /// Why an expression that looks like a softmax is none, and of which op.

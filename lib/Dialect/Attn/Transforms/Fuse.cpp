@@ -117,7 +117,7 @@ static llvm::DenseSet<Value> findReads(const AttentionMatch &match) {
           reads.insert(part->value);
       });
   };
-  llvm::for_each(std::array{match.score, match.keep, match.sink}, add);
+  llvm::for_each(std::array{match.score, match.keep, match.keepIfAny, match.sink}, add);
   for (auto [factor, isDivisor] : match.scale.factors)
     add(factor);
   return reads;
@@ -208,7 +208,7 @@ LogicalResult FusePass::fuse(Operation *root) {
   Elements elements(expressions);
   elements.assumeEqualSizes(getOperation());
   Miss miss;
-  SoftmaxOptions options{allowUnshiftedExp};
+  SoftmaxOptions options{allowUnshiftedExp, leastCheckedKeys};
   llvm::DenseSet<Operation *> dead = findDead(root);
   auto findWeights = [&](ExprRef weights) { return findUsedWeights(elements, weights, dead); };
   FailureOr<AttentionMatch> match = matchAttention(elements, root, options, findWeights, miss);
