@@ -105,9 +105,11 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
 
     A softmax that is not fused becomes `attn.softmax`, where its scores are a tensor.
 
+    In branches and loops attention is fused as elsewhere; what it replaces may stand in front of the branch.
+
     Precondition: tensors. Postcondition: a remark (category `attn`) for each softmax, fused with what was absorbed, or
-    not, with the first reason. Skipped: scores that others use (they would be computed twice); maxima that are not
-    subtracted, unless asked for.
+    not, with the first reason. Skipped: scores that others use, or that are computed outside of a loop whose body uses
+    them (they would be computed again); maxima that are not subtracted, unless asked for.
 
     With `verify` (`--attn-verify-fusion` turns it on wherever the pass runs) both sides are evaluated by the f64
     reference before anything is replaced, on generated data, and compared: at the function's own sizes, dynamic ones
@@ -131,10 +133,10 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
   let options = [
     Option<"allowUnshiftedExp", "allow-unshifted-exp", "bool", "false",
            "take exp(x) / sum exp(x) for a softmax, though it overflows where a softmax does not">,
-    Option<"leastCheckedKeys", "least-checked-keys", "int64_t", "256",
-           "find the rows that keep a key by a finite mask where there are at least so many keys, or an unknown number">,
     Option<"verify", "verify", "bool", "false",
            "evaluate each fusion and its graph by the reference, and fail where they differ">,
+    Option<"leastCheckedKeys", "least-checked-keys", "int64_t", "256",
+           "find the rows that keep a key by a finite mask where there are at least so many keys, or an unknown number">,
   ];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];

@@ -179,8 +179,8 @@ ExprRef Matcher::openRoot(ExprRef leaf) {
   if (isa<MatmulOp>(match.root) || (op && op.getNumReductionLoops() != 0))
     return leaf;
   ExprRef value = elements.read(leaf->value, leaf->operands), inner = stripCasts(value);
-  if (inner->isApply<arith::SelectOp>())
-    inner = stripCasts(inner->operands[inner->operands[1]->getReal() == 0.0 ? 2 : 1]);
+  if (std::optional<ZeroSelect> select = splitZeroSelect(inner))
+    inner = select->value;
   if (inner->isApply<arith::DivFOp>())
     inner = stripCasts(inner->operands[0]);
   else if (inner->isApply<arith::MulFOp>())

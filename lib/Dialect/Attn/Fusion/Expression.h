@@ -146,8 +146,7 @@ public:
 private:
   ExprRef unique(Expr &&expr);
   ExprRef simplify(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type, llvm::ArrayRef<ExprRef> operands);
-  ExprRef simplifyInteger(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type,
-                          llvm::ArrayRef<ExprRef> operands);
+  ExprRef simplifyInteger(llvm::StringRef name, mlir::Type type, llvm::ArrayRef<ExprRef> operands);
   ExprRef simplifyBoolean(llvm::StringRef name, llvm::ArrayRef<ExprRef> operands);
   ExprRef simplifyReal(llvm::StringRef name, mlir::Type type, llvm::ArrayRef<ExprRef> operands);
   ExprRef fold(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type, llvm::ArrayRef<ExprRef> operands,

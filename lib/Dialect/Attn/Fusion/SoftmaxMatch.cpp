@@ -89,18 +89,23 @@ static arith::CmpFPredicate predicateOf(ExprRef comparison) {
 // The quotient
 //===----------------------------------------------------------------------===//
 
+std::optional<ZeroSelect> fusion::splitZeroSelect(ExprRef e) {
+  if (!e->isApply<arith::SelectOp>())
+    return std::nullopt;
+  for (int zero : {1, 2})
+    if (e->operands[zero]->getReal() == 0.0)
+      return ZeroSelect{e->operands[0], stripCasts(e->operands[3 - zero]), zero == 2};
+  return std::nullopt;
+}
+
 ExprRef Matcher::stripGuard(ExprRef weights) {
-  if (!weights->isApply<arith::SelectOp>())
+  std::optional<ZeroSelect> select = splitZeroSelect(weights);
+  if (!select)
     return weights;
-  for (int zero : {1, 2}) {
-    if (weights->operands[zero]->getReal() != 0.0)
-      continue;
-    guard = weights->operands[0];
-    isGuardInverted = zero == 2;
-    softmax.hasGuard = true;
-    return stripCasts(weights->operands[3 - zero]);
-  }
-  return weights;
+  guard = select->condition;
+  isGuardInverted = select->isInverted;
+  softmax.hasGuard = true;
+  return select->value;
 }
 
 namespace {

@@ -56,6 +56,13 @@ mlir::Operation *findFoldedSoftmax(Elements &elements, ExprRef e);
 /// True if `e` is not `inner`.
 bool isNegation(ExprRef e, ExprRef &inner);
 
+/// A select of 0, taken apart: 0 where the condition holds, or where it does not (isInverted), `value` elsewhere.
+struct ZeroSelect {
+  ExprRef condition, value;
+  bool isInverted;
+};
+std::optional<ZeroSelect> splitZeroSelect(ExprRef e);
+
 /// Without conversions between float types.
 ExprRef stripCasts(ExprRef e);
 
