@@ -2,7 +2,8 @@
 # The lit suite. Run by tools/scripts/check, by `ninja check`, and on parts by `lit -v build/test/<folder>`.
 #
 # Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build,
-# %attn_tools_dir, %cxx (the compiler of the build), %fake_cuda (a CUDA driver and a cuBLAS without a GPU).
+# %attn_tools_dir, %llvm_tools_dir, %cxx (the compiler of the build), %fake_cuda (a CUDA driver and a cuBLAS without a
+# GPU).
 # Features: x86-64, x86-avx2, x86-avx512, uninstrumented, valgrind, shared-inputs, ptxas. `gpu` stays off until a device
 # back end can be tested.
 
@@ -82,6 +83,7 @@ def add_ptxas():
 config.substitutions.append(("%attn_root", config.attn_source_root))
 config.substitutions.append(("%attn_build", config.attn_build_root))
 config.substitutions.append(("%attn_tools_dir", config.attn_tools_dir))
+config.substitutions.append(("%llvm_tools_dir", config.llvm_tools_dir))
 config.substitutions.append(("%cxx", config.attn_cxx))
 config.substitutions.append(("%fake_cuda", os.path.join(config.attn_build_root, "lib", "attn-test-fake-cuda.so")))
 add_tools()

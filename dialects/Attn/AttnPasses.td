@@ -87,10 +87,15 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
     the same elements are read. What is matched:
 
     * the softmax as a quotient, a product with the reciprocal, exp(x - (max + log sum)) or base 2; the maximum
-      subtracted once or twice, from -inf or the lowest float; a last key without a value (a sink);
+      subtracted once or twice, from -inf or the lowest float; a last key without a value (a sink); over one key, whose
+      maximum and sums upstream's tosa conversion folds away, exp(x - x) over itself;
     * the scale wherever it stands, any function of the score, indices and other tensors (the score region);
-    * -inf that is selected or added, as a mask; a finite constant of -1e30 or below where every row is proved to keep a
-      key, others stay in the score region;
+    * -inf that is selected or added, as a mask; a finite constant of -1e30 or below as well where every row is proved to
+      keep a key. Where that is not proved the constant stays in the score region, for a row without a key is uniform in
+      the graph, and a mask drops its keys in the rows that keep one: these are found at run time, by a reduction in front.
+      Nothing is looked for where there are fewer keys than `least-checked-keys`, none of which would be skipped. Other
+      finite constants stay in the score region. Under a guard (below) that is by the mask, any constant of at most -1e30
+      is one. The remark says which;
     * heads of keys and values that several query heads share, operands in any layout that is a view;
     * a select that gives rows without a key the weights 0; weights that others use, as a result.
 
@@ -100,10 +105,11 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
 
     A softmax that is not fused becomes `attn.softmax`, where its scores are a tensor.
 
+    In branches and loops attention is fused as elsewhere; what it replaces may stand in front of the branch.
+
     Precondition: tensors. Postcondition: a remark (category `attn`) for each softmax, fused with what was absorbed, or
-    not, with the first reason. Skipped: scores that others use (they would be computed twice); maxima that are not
-    subtracted, unless asked for; attention over a single key of which upstream's tosa conversion has folded the sums away
-    (what is left is no softmax).
+    not, with the first reason. Skipped: scores that others use, or that are computed outside of a loop whose body uses
+    them (they would be computed again); maxima that are not subtracted, unless asked for.
 
     With `verify` (`--attn-verify-fusion` turns it on wherever the pass runs) both sides are evaluated by the f64
     reference before anything is replaced, on generated data, and compared: at the function's own sizes, dynamic ones
@@ -129,6 +135,8 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
            "take exp(x) / sum exp(x) for a softmax, though it overflows where a softmax does not">,
     Option<"verify", "verify", "bool", "false",
            "evaluate each fusion and its graph by the reference, and fail where they differ">,
+    Option<"leastCheckedKeys", "least-checked-keys", "int64_t", "256",
+           "find the rows that keep a key by a finite mask where there are at least so many keys, or an unknown number">,
   ];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];

@@ -37,11 +37,34 @@ static Status checkOutputs(const Module &module, const Kernel &kernel, const Inp
   return {};
 }
 
+/// Writes what the reference makes of the inputs, before any rounding to the results' types.
+static Status writeReference(const std::string &name, const Module &module, const Kernel &kernel,
+                             const Inputs &inputs) {
+  auto run = module.evaluate(kernel.signature().name, inputs.arguments);
+  if (!run)
+    return run.error();
+  std::vector<Array> arrays;
+  for (const ReferenceTensor &tensor : run->results) {
+    auto array = Array::create(isFloat(tensor.dtype) ? DType::F64 : tensor.dtype, tensor.sizes);
+    if (!array)
+      return array.error();
+    for (size_t k = 0; k < tensor.reals.size(); ++k)
+      array->setNumber(k, tensor.reals[k]);
+    for (size_t k = 0; k < tensor.integers.size(); ++k)
+      array->setInteger(k, tensor.integers[k]);
+    arrays.push_back(std::move(*array));
+  }
+  return writeOutputs("--reference-output", name, arrays);
+}
+
 /// Everything after the first run.
 static Status report(const Settings &settings, const Module &module, const Kernel &kernel, const RunOptions &options,
                      const Inputs &inputs, std::vector<Array> &outputs, const DeviceData &data) {
   if (!settings.output.empty())
-    if (Status status = writeOutputs(settings.output, outputs); !status)
+    if (Status status = writeOutputs("--output", settings.output, outputs); !status)
+      return status;
+  if (!settings.referenceOutput.empty())
+    if (Status status = writeReference(settings.referenceOutput, module, kernel, inputs); !status)
       return status;
   for (size_t i = 0; settings.print && i < outputs.size(); ++i)
     std::fputs(formatArray(resultName(i), outputs[i]).c_str(), stdout);

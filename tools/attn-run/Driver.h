@@ -7,9 +7,8 @@
 
 namespace attn::tool {
 
-/// Parses, compiles, runs, and does what the settings ask for, in this order: output, print, check,
-/// profile, bench. Writes to
-/// stdout. An error, or a failed check, is returned as one.
+/// Parses, compiles, runs, and does what the settings ask for, in this order: output, reference-output, print, check,
+/// profile, bench. Writes to stdout. An error, or a failed check, is returned as one.
 Status runTool(const Settings &settings);
 
 } // namespace attn::tool

@@ -74,6 +74,8 @@ struct CommandLine {
   cl::opt<int64_t> threads{"threads", cl::desc("threads, 0 for all (default)"), cl::init(0), cl::cat(category)};
   cl::opt<std::string> output{"output", cl::desc("write the results: .npz (arr_0, arr_1, ...) or, for one, .npy"),
                               cl::value_desc("FILE"), cl::cat(category)};
+  cl::opt<std::string> referenceOutput{"reference-output", cl::value_desc("FILE"), cl::cat(category),
+                                       cl::desc("write the reference interpreter's results, floats as f64")};
   cl::opt<bool> print{"print", cl::desc("print the results"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("compare with the reference interpreter"), cl::cat(category)};
   cl::opt<bool> profile{"profile", cl::cat(category),
@@ -165,6 +167,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.threads = line.threads;
   settings.remarks = line.remarks;
   settings.output = line.output;
+  settings.referenceOutput = line.referenceOutput;
   settings.print = line.print;
   settings.check = line.check;
   settings.profile = line.profile;

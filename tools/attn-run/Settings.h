@@ -21,6 +21,7 @@ struct Settings {
   bool remarks = false;
 
   std::string output;
+  std::string referenceOutput;
   bool print = false;
   bool check = false;
   bool profile = false;

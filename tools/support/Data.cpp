@@ -229,16 +229,16 @@ std::string tool::formatArray(const std::string &name, const Array &array) {
   return text;
 }
 
-Status tool::writeOutputs(const std::string &name, const std::vector<Array> &outputs) {
+Status tool::writeOutputs(const std::string &flag, const std::string &name, const std::vector<Array> &outputs) {
   llvm::StringRef path = name;
   if (path.ends_with(".npy")) {
     if (outputs.size() != 1)
-      return usageError("--output with .npy expects one result, but there are " + std::to_string(outputs.size()) +
+      return usageError(flag + " with .npy expects one result, but there are " + std::to_string(outputs.size()) +
                         "; use .npz");
     return writeNpy(name, outputs[0]);
   }
   if (!path.ends_with(".npz"))
-    return usageError("--output expects a name that ends in .npy or .npz, but got '" + name + "'");
+    return usageError(flag + " expects a name that ends in .npy or .npz, but got '" + name + "'");
   std::vector<std::pair<std::string, const Array *>> members;
   for (size_t i = 0; i < outputs.size(); ++i)
     members.push_back({"arr_" + std::to_string(i), &outputs[i]});

@@ -44,8 +44,8 @@ std::vector<MutableTensorView> viewsOf(std::vector<Array> &arrays);
 /// The results as text: a line with the type, then one for each row of the last dimension, with its indices in front.
 std::string formatArray(const std::string &name, const Array &array);
 
-/// Writes the results to a .npz file or, one result, to a .npy file.
-Status writeOutputs(const std::string &name, const std::vector<Array> &outputs);
+/// Writes the results to a .npz file or, one result, to a .npy file. flag: the option that names it, for messages.
+Status writeOutputs(const std::string &flag, const std::string &name, const std::vector<Array> &outputs);
 
 } // namespace attn::tool
 

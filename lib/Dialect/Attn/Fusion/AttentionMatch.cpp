@@ -27,12 +27,15 @@ namespace {
 
 class Matcher {
 public:
-  Matcher(Elements &elements, Operation *root, const SoftmaxOptions &options, Miss &miss)
-      : elements(elements), expressions(elements.expressions), options(options), miss(miss) {
+  /// `isSwapped`: where there is one key, the left factor of the scores' product is the key.
+  Matcher(Elements &elements, Operation *root, const SoftmaxOptions &options, Miss &miss, bool isSwapped)
+      : elements(elements), expressions(elements.expressions), options(options), miss(miss), isSwapped(isSwapped) {
     match.root = root;
   }
 
   FailureOr<AttentionMatch> run(FindWeights findWeights);
+  /// True if a softmax over one key was found.
+  bool hasOneKey() const { return match.softmax.sum && !match.softmax.key; }
 
 private:
   LogicalResult fail(const Twine &reason) {
@@ -42,12 +45,14 @@ private:
   }
 
   LogicalResult matchProduct();
+  std::optional<Contraction> openFoldedProduct();
   void nameAxis(ExprRef values);
   ExprRef read(ExprRef factor);
   LogicalResult failContraction(ExprRef weights, size_t count);
   ExprRef openRoot(ExprRef leaf);
   LogicalResult matchScores();
   LogicalResult matchFunction();
+  void matchFiniteMask(const ScoreFunction &function);
   ExprRef captureBiases(ExprRef score);
   std::optional<Contraction> findDotProduct(ExprRef leaf);
   LogicalResult chooseOperands();
@@ -63,6 +68,7 @@ private:
   Expressions &expressions;
   const SoftmaxOptions &options;
   Miss &miss;
+  bool isSwapped;
   AttentionMatch match;
   /// The indices of the result's dimensions, in their order.
   SmallVector<ExprRef> outIndices;
@@ -95,11 +101,11 @@ LogicalResult Matcher::matchProduct() {
   outIndices = *indices;
   ExprRef leaf = openRoot(expressions.element(match.root->getResult(0), outIndices));
   auto holdsSoftmax = [&](ExprRef e) {
-    bool found = false;
+    bool found = wrap || findFoldedSoftmax(elements, read(e));
     walk(read(e), [&](ExprRef part) { found = found || findExponentialSum(elements, part); });
-    return found || wrap;
+    return found;
   };
-  std::optional<Contraction> product = leaf ? openContraction(elements, leaf) : std::nullopt;
+  std::optional<Contraction> product = leaf ? openContraction(elements, leaf) : openFoldedProduct();
   if (!product)
     return failure();
   for (ExprRef weights : {product->left, product->right}) {
@@ -123,6 +129,35 @@ LogicalResult Matcher::matchProduct() {
   return failure();
 }
 
+/// True if the values have an index of their own.
+static bool haveOwnIndex(ExprRef values, ExprRef weights) {
+  bool found = false;
+  walk(values, [&](ExprRef e) { found |= e->is(Expr::Kind::Dim) && !contains(weights, e); });
+  return found;
+}
+
+/// A root that multiplies values by the weights of a single key is the product of both, its sum folded away.
+std::optional<Contraction> Matcher::openFoldedProduct() {
+  ExprRef e = elements.readStep(match.root->getResult(0), outIndices);
+  e = e ? stripCasts(e) : e;
+  if (!e || !e->isApply<arith::MulFOp>())
+    return std::nullopt;
+  for (int k : {0, 1}) {
+    ExprRef left = stripCasts(e->operands[k]), right = stripCasts(e->operands[1 - k]);
+    if (!left->is(Expr::Kind::Element) || !right->is(Expr::Kind::Element))
+      return std::nullopt;
+    ExprRef weights = elements.read(left->value, left->operands);
+    if (!findFoldedSoftmax(elements, weights) || !haveOwnIndex(elements.read(right->value, right->operands), weights))
+      continue;
+    Contraction product;
+    product.op = match.root;
+    product.left = left;
+    product.right = right;
+    return product;
+  }
+  return std::nullopt;
+}
+
 /// The weights of a factor, with what the root does to the product done to them.
 ExprRef Matcher::read(ExprRef factor) {
   ExprRef weights = elements.read(factor->value, factor->operands);
@@ -144,8 +179,8 @@ ExprRef Matcher::openRoot(ExprRef leaf) {
   if (isa<MatmulOp>(match.root) || (op && op.getNumReductionLoops() != 0))
     return leaf;
   ExprRef value = elements.read(leaf->value, leaf->operands), inner = stripCasts(value);
-  if (inner->isApply<arith::SelectOp>())
-    inner = stripCasts(inner->operands[inner->operands[1]->getReal() == 0.0 ? 2 : 1]);
+  if (std::optional<ZeroSelect> select = splitZeroSelect(inner))
+    inner = select->value;
   if (inner->isApply<arith::DivFOp>())
     inner = stripCasts(inner->operands[0]);
   else if (inner->isApply<arith::MulFOp>())
@@ -200,6 +235,8 @@ LogicalResult Matcher::matchScores() {
     keyIndices = {match.softmax.key};
   match.scale = product.scale;
   match.scale.constant *= match.softmax.factor;
+  if (isSwapped && !match.softmax.key)
+    std::swap(product.left, product.right);
   if (product.dims.size() > 1)
     return fail(llvm::formatv("the product of queries and keys contracts {0} axes", product.dims.size()));
   queries = peel(elements, product.left, /*allowScale=*/true);
@@ -252,7 +289,7 @@ void Matcher::substituteAll(const llvm::DenseMap<ExprRef, ExprRef> &by) {
     llvm::for_each(match.weights->indices, substitute);
   for (SmallVector<ExprRef> *indices : {&outIndices, &headDims, &keyIndices})
     llvm::for_each(*indices, substitute);
-  for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.score, &match.keep})
+  for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.score, &match.keep, &match.keepIfAny})
     substitute(*e);
 }
 
@@ -334,8 +371,9 @@ void Matcher::assignRows(ArrayRef<ExprRef> rows, ArrayRef<ExprRef> shared) {
   Roles &roles = match.roles;
   ExprRef query = rows.empty() ? nullptr : rows.back();
   for (ExprRef row : rows)
-    if (match.keep && contains(match.keep, row))
-      query = row;
+    for (ExprRef mask : {match.keep, match.keepIfAny})
+      if (mask && contains(mask, row))
+        query = row;
   SmallVector<ExprRef> group;
   llvm::copy_if(rows, std::back_inserter(group), [&](ExprRef row) { return row != query; });
   if (query)
@@ -422,6 +460,22 @@ ExprRef Matcher::captureBiases(ExprRef score) {
   return expressions.substitute(score, by);
 }
 
+/// Decides whether rows are looked at for the sake of a finite mask, and notes what it becomes.
+void Matcher::matchFiniteMask(const ScoreFunction &function) {
+  auto note = [&](const Twine &text) {
+    match.notes.push_back(llvm::formatv("mask of {0:e} {1}", *function.finiteMask, text.str()));
+  };
+  if (function.isFiniteMaskTaken)
+    return note(match.softmax.keptWhere ? "as -inf, for rows without a key are set to 0"
+                                        : "as -inf, for every row is proved to keep a key");
+  ExprRef key = match.softmax.key;
+  IntegerRange keys = key ? expressions.rangeOf(key) : IntegerRange{0, 0};
+  if (!function.keepIfAny || keys.high + 1 < options.leastCheckedKeys)
+    return note("in the score function, for rows may keep no key, and no run of keys is long enough to skip");
+  match.keepIfAny = function.keepIfAny;
+  note("as -inf in rows that keep a key, which the run finds");
+}
+
 LogicalResult Matcher::matchFunction() {
   std::string reason;
   auto function = splitScores(elements, match.softmax.scores, dot, match.softmax.key, match.scoreType,
@@ -433,9 +487,7 @@ LogicalResult Matcher::matchFunction() {
   match.score = captureBiases(function->score);
   match.keep = function->keep;
   if (function->finiteMask)
-    match.notes.push_back(llvm::formatv("mask of {0:e} as -inf, for {1}", *function->finiteMask,
-                                        match.softmax.keptWhere ? "rows without a key are set to 0"
-                                                                : "every row is proved to keep a key"));
+    matchFiniteMask(*function);
   return success();
 }
 
@@ -454,5 +506,10 @@ FailureOr<AttentionMatch> Matcher::run(FindWeights findWeights) {
 
 FailureOr<AttentionMatch> fusion::matchAttention(Elements &elements, Operation *root, const SoftmaxOptions &options,
                                                  FindWeights findWeights, Miss &miss) {
-  return Matcher(elements, root, options, miss).run(findWeights);
+  Matcher matcher(elements, root, options, miss, /*isSwapped=*/false);
+  FailureOr<AttentionMatch> match = matcher.run(findWeights);
+  // No index tells a single key from a query. One of them reaches what attention allows.
+  if (failed(match) && matcher.hasOneKey())
+    match = Matcher(elements, root, options, miss, /*isSwapped=*/true).run(findWeights);
+  return match;
 }

@@ -33,6 +33,9 @@ struct AttentionMatch {
   ExprRef score = nullptr;
   /// The condition that keeps a key; null where all are kept.
   ExprRef keep = nullptr;
+  /// Not null: in rows that keep a key by this condition, which is part of `keep`, others are dropped, too. The run
+  /// finds these rows.
+  ExprRef keepIfAny = nullptr;
   ExprRef sink = nullptr;
   /// A tensor of weights that has other users, and how it is indexed.
   std::optional<Operand> weights;

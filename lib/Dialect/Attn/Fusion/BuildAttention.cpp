@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "BuildAttention.h"
+#include "DeadRows.h"
 #include "RegionBuilder.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -30,7 +31,8 @@ private:
   Value buildEmpty(ArrayRef<Axis> axes, Type elementType);
   Value buildScale();
   Value buildSink();
-  void buildRegions(AttentionOp op);
+  ExprRef buildMask();
+  void buildRegions(AttentionOp op, ExprRef keep);
 
   Elements &elements;
   const AttentionMatch &match;
@@ -119,7 +121,20 @@ Value AttentionBuilder::buildSink() {
                   : arith::TruncFOp::create(builder, wide, logits).getResult();
 }
 
-void AttentionBuilder::buildRegions(AttentionOp op) {
+/// The condition of the mask region: what -inf drops; and finite constants, in rows that keep a key.
+ExprRef AttentionBuilder::buildMask() {
+  if (!match.keepIfAny)
+    return match.keep;
+  Expressions &expressions = elements.expressions;
+  SmallVector<ExprRef> rows;
+  for (ArrayRef<ExprRef> atoms : {ArrayRef<ExprRef>(match.roles.batch), ArrayRef<ExprRef>(match.roles.head),
+                                  ArrayRef<ExprRef>(match.roles.query)})
+    llvm::copy_if(atoms, std::back_inserter(rows), [&](ExprRef atom) { return contains(match.keepIfAny, atom); });
+  ExprRef isDead = expressions.element(buildDeadRows(builder, elements, match.keepIfAny, rows, match.roles.key), rows);
+  return expressions.disjunction(match.keepIfAny, match.keep ? expressions.conjunction(match.keep, isDead) : isDead);
+}
+
+void AttentionBuilder::buildRegions(AttentionOp op, ExprRef keep) {
   Expressions &expressions = elements.expressions;
   const Roles &roles = match.roles;
   llvm::DenseMap<ExprRef, ExprRef> by;
@@ -160,8 +175,8 @@ void AttentionBuilder::buildRegions(AttentionOp op) {
   };
   if (match.score != match.argument)
     fill(op.getScoreRegion(), match.score, /*isScore=*/true);
-  if (match.keep)
-    fill(op.getMaskRegion(), match.keep, /*isScore=*/false);
+  if (keep)
+    fill(op.getMaskRegion(), keep, /*isScore=*/false);
 }
 
 BuiltAttention AttentionBuilder::build() {
@@ -182,12 +197,13 @@ BuiltAttention AttentionBuilder::build() {
   SmallVector<Type> results = {out.getType()};
   if (weights)
     results.push_back(weights.getType());
+  ExprRef keep = buildMask();
   auto layout = [](AffineMap map) { return map ? AffineMapAttr::get(map) : AffineMapAttr(); };
   auto op = AttentionOp::create(
       builder, results, query, key, value, buildScale(), ValueRange(), ValueRange(), buildSink(), Value(), Value(), out,
       Value(), weights, ArrayAttr(), ArrayAttr(), layout(queryLayout), layout(keyLayout), layout(valueLayout),
       layout(toLayout(outRoles, builder.getContext())), IntegerAttr(), IntegerAttr(), UnitAttr());
-  buildRegions(op);
+  buildRegions(op, keep);
   BuiltAttention built{op, regroup(builder, elements, op->getResult(0), outAxes, match.outAxes), Value()};
   if (match.weights)
     built.weights =

@@ -20,7 +20,7 @@ SmallVector<ExprRef> fusion::getAtoms(const AttentionMatch &match) {
 
 SmallVector<ExprRef> fusion::getExpressions(const AttentionMatch &match) {
   SmallVector<ExprRef> list;
-  for (ExprRef e : {match.score, match.keep, match.sink})
+  for (ExprRef e : {match.score, match.keep, match.keepIfAny, match.sink})
     if (e)
       list.push_back(e);
   for (auto &[factor, isDivisor] : match.scale.factors)
@@ -286,6 +286,7 @@ std::pair<func::FuncOp, AttentionMatch> MatchCopier::run() {
     factor = copyExpression(factor);
   copy.score = copyExpression(match.score);
   copy.keep = copyExpression(match.keep);
+  copy.keepIfAny = copyExpression(match.keepIfAny);
   copy.sink = copySink(match.sink);
   return {function, copy};
 }

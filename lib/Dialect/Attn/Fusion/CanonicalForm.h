@@ -43,7 +43,7 @@ CanonicalForm buildCanonicalForm(mlir::ModuleOp module, Elements &elements, cons
 /// Every index of the match's roles: batch, head, query, key, head dim, value dim.
 llvm::SmallVector<ExprRef> getAtoms(const AttentionMatch &match);
 
-/// What is read per element: score, mask, sink and the factors of the scale; none of them null.
+/// What is read per element: score, masks, sink and the factors of the scale; none of them null.
 llvm::SmallVector<ExprRef> getExpressions(const AttentionMatch &match);
 
 } // namespace attn::fusion

@@ -134,6 +134,7 @@ public:
   ExprRef compare(mlir::arith::CmpIPredicate predicate, ExprRef a, ExprRef b);
   ExprRef select(ExprRef condition, ExprRef yes, ExprRef no);
   ExprRef conjunction(ExprRef a, ExprRef b);
+  ExprRef disjunction(ExprRef a, ExprRef b);
   ExprRef negation(ExprRef a);
 
   /// Replaces expressions by others, and simplifies what changes.
@@ -145,8 +146,7 @@ public:
 private:
   ExprRef unique(Expr &&expr);
   ExprRef simplify(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type, llvm::ArrayRef<ExprRef> operands);
-  ExprRef simplifyInteger(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type,
-                          llvm::ArrayRef<ExprRef> operands);
+  ExprRef simplifyInteger(llvm::StringRef name, mlir::Type type, llvm::ArrayRef<ExprRef> operands);
   ExprRef simplifyBoolean(llvm::StringRef name, llvm::ArrayRef<ExprRef> operands);
   ExprRef simplifyReal(llvm::StringRef name, mlir::Type type, llvm::ArrayRef<ExprRef> operands);
   ExprRef fold(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type, llvm::ArrayRef<ExprRef> operands,

@@ -3,6 +3,7 @@
 
 #include "RegionBuilder.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -53,8 +54,9 @@ Value RegionBuilder::buildNew(ExprRef e) {
   case Expr::Kind::Size: {
     // In front of an op whose region is being built.
     OpBuilder::InsertionGuard guard(builder);
-    if (auto attention = dyn_cast<AttentionOp>(builder.getInsertionBlock()->getParentOp()))
-      builder.setInsertionPoint(attention);
+    Operation *parent = builder.getInsertionBlock()->getParentOp();
+    if (isa<AttentionOp, linalg::LinalgOp>(parent))
+      builder.setInsertionPoint(parent);
     return getDimension(builder, e->value, e->offset);
   }
   case Expr::Kind::Outside:

@@ -4,7 +4,8 @@
 // Before: select(j <= i, dot * 0.125 + bias(i, j), -inf). After: scale 0.125, score(s) = s + bias(i, j), keep = j <= i.
 // Arithmetic in 16 bits becomes that of the score type. -inf that is selected or added is a mask; so is a finite
 // constant of -1e30 or below where each row is proved to keep a key: the others' weights are 0 to the last bit then,
-// and a row without a key, which is uniform in the graph, cannot be.
+// and a row without a key, which is uniform in the graph, cannot be. Where that is not proved the score stays as it is,
+// and the run finds the rows for which the constant is a mask.
 //
 //===----------------------------------------------------------------------===//
 
@@ -227,8 +228,10 @@ FailureOr<ScoreFunction> fusion::splitScores(Elements &elements, ExprRef scores,
   function.keep = isFinite ? finiteKeep : infiniteKeep;
   if (function.keep->getBool() == true)
     function.keep = nullptr;
-  if (isFinite)
-    function.finiteMask = splitter.finiteMask;
+  function.finiteMask = splitter.finiteMask;
+  function.isFiniteMaskTaken = isFinite;
+  if (splitter.finiteMask && !isFinite && !finiteKeep->getBool())
+    function.keepIfAny = finiteKeep;
   // A factor may have been behind a mask.
   splitter.takeScale(function);
   return function;

@@ -16,8 +16,12 @@ struct ScoreFunction {
   ExprRef score = nullptr;
   /// Null: every key is kept.
   ExprRef keep = nullptr;
-  /// What became a mask though its constant is finite.
+  /// A mask constant that is finite, if there is one, and whether it became a mask as -inf does.
   std::optional<double> finiteMask;
+  bool isFiniteMaskTaken = false;
+  /// Where finite constants stay in the score: the condition that neither they nor -inf drop a key. What it drops has
+  /// weight 0 in each row that keeps a key by it; other rows are as the score says.
+  ExprRef keepIfAny = nullptr;
 };
 
 /// Splits `scores`, an expression of the dot product leaf `dot`, into scale, score function and mask. `key` is the

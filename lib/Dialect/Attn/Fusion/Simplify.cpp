@@ -78,7 +78,7 @@ ExprRef Expressions::simplify(StringRef name, Attribute attributes, Type type, A
     return simplifyBoolean(name, operands);
   }
   if (isa<IndexType, IntegerType>(type))
-    return simplifyInteger(name, attributes, type, operands);
+    return simplifyInteger(name, type, operands);
   return simplifyReal(name, type, operands);
 }
 
@@ -92,7 +92,7 @@ static bool holds(Type type, IntegerRange range) {
   return width >= 64 || range.isWithin(llvm::minIntN(width), llvm::maxIntN(width));
 }
 
-ExprRef Expressions::simplifyInteger(StringRef name, Attribute, Type type, ArrayRef<ExprRef> operands) {
+ExprRef Expressions::simplifyInteger(StringRef name, Type type, ArrayRef<ExprRef> operands) {
   auto is = [&](auto op) { return name == decltype(op)::getOperationName(); };
   ExprRef a = operands[0], b = operands.size() > 1 ? operands[1] : nullptr;
   if (!isa<IndexType, IntegerType>(a->type) || a->type.isInteger(1))
@@ -202,6 +202,10 @@ ExprRef Expressions::select(ExprRef condition, ExprRef yes, ExprRef no) {
 
 ExprRef Expressions::conjunction(ExprRef a, ExprRef b) {
   return apply(arith::AndIOp::getOperationName(), nullptr, a->type, {a, b}, {a->type, b->type});
+}
+
+ExprRef Expressions::disjunction(ExprRef a, ExprRef b) {
+  return apply(arith::OrIOp::getOperationName(), nullptr, a->type, {a, b}, {a->type, b->type});
 }
 
 ExprRef Expressions::negation(ExprRef a) {

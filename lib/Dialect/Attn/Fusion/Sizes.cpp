@@ -75,6 +75,8 @@ ExprRef Elements::readNewSize(Value tensor, int64_t dimension) {
         return readSize(operand, dimension);
   if (auto empty = dyn_cast_if_present<tensor::EmptyOp>(op))
     return read(empty.getMixedSizes()[dimension]);
+  if (isa_and_present<SoftmaxOp, MaskOp, linalg::SoftmaxOp>(op))
+    return readSize(op->getOperand(0), dimension);
   if (auto linalgOp = dyn_cast_if_present<linalg::LinalgOp>(op))
     return readSize(linalgOp.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get(), dimension);
   if (auto expand = dyn_cast_if_present<tensor::ExpandShapeOp>(op))

@@ -43,14 +43,14 @@ private:
 
   /// Takes a select of 0 away from the weights, and keeps its condition that the row has no key.
   ExprRef stripGuard(ExprRef weights);
-  /// Splits the weights into numerator and sum; null where they are no quotient.
+  /// Splits the weights into numerator and sum; false where they are no quotient.
   bool splitQuotient(ExprRef weights);
-  bool splitLogSumExp(ExprRef weights);
   FailureOr<Softmax> matchOp(Operation *op);
   LogicalResult failNoQuotient();
   LogicalResult failAxis();
   ExprRef stripZeroSum(ExprRef e);
   LogicalResult matchSum();
+  LogicalResult matchFoldedSum();
   LogicalResult matchNumerator();
   LogicalResult matchGuard();
   LogicalResult matchSink();
@@ -74,7 +74,7 @@ private:
   const SoftmaxOptions &options;
   Miss &miss;
   Softmax softmax;
-  ExprRef guard = nullptr, unguarded = nullptr, numerator = nullptr, denominator = nullptr;
+  ExprRef given = nullptr, guard = nullptr, unguarded = nullptr, numerator = nullptr, denominator = nullptr;
   bool isGuardInverted = false;
   Reduction sum;
 };
@@ -89,64 +89,103 @@ static arith::CmpFPredicate predicateOf(ExprRef comparison) {
 // The quotient
 //===----------------------------------------------------------------------===//
 
-ExprRef Matcher::stripGuard(ExprRef weights) {
-  if (!weights->isApply<arith::SelectOp>())
-    return weights;
-  for (int zero : {1, 2}) {
-    if (weights->operands[zero]->getReal() != 0.0)
-      continue;
-    guard = weights->operands[0];
-    isGuardInverted = zero == 2;
-    softmax.hasGuard = true;
-    return stripCasts(weights->operands[3 - zero]);
-  }
-  return weights;
+std::optional<ZeroSelect> fusion::splitZeroSelect(ExprRef e) {
+  if (!e->isApply<arith::SelectOp>())
+    return std::nullopt;
+  for (int zero : {1, 2})
+    if (e->operands[zero]->getReal() == 0.0)
+      return ZeroSelect{e->operands[0], stripCasts(e->operands[3 - zero]), zero == 2};
+  return std::nullopt;
 }
 
-bool Matcher::splitQuotient(ExprRef weights) {
-  if (weights->isApply<arith::DivFOp>()) {
-    numerator = weights->operands[0];
-    denominator = weights->operands[1];
-    return true;
-  }
-  if (!weights->isApply<arith::MulFOp>())
-    return false;
+ExprRef Matcher::stripGuard(ExprRef weights) {
+  std::optional<ZeroSelect> select = splitZeroSelect(weights);
+  if (!select)
+    return weights;
+  guard = select->condition;
+  isGuardInverted = select->isInverted;
+  softmax.hasGuard = true;
+  return select->value;
+}
+
+namespace {
+/// Numerator and denominator.
+using Quotient = std::pair<ExprRef, ExprRef>;
+} // namespace
+
+/// A quotient, or a product with a reciprocal.
+static std::optional<Quotient> splitDivision(ExprRef e) {
+  if (e->isApply<arith::DivFOp>())
+    return Quotient(e->operands[0], e->operands[1]);
+  if (!e->isApply<arith::MulFOp>())
+    return std::nullopt;
   for (int k : {0, 1}) {
-    ExprRef reciprocal = stripCasts(weights->operands[k]);
-    if (reciprocal->isApply<arith::DivFOp>() && reciprocal->operands[0]->getReal() == 1.0) {
-      numerator = weights->operands[1 - k];
-      denominator = reciprocal->operands[1];
-      return true;
-    }
+    ExprRef reciprocal = stripCasts(e->operands[k]);
+    if (reciprocal->isApply<arith::DivFOp>() && reciprocal->operands[0]->getReal() == 1.0)
+      return Quotient(e->operands[1 - k], reciprocal->operands[1]);
   }
-  return false;
+  return std::nullopt;
 }
 
 /// exp(x - (m + log s)) and exp((x - m) - log s) are exp(x - m) / s.
-bool Matcher::splitLogSumExp(ExprRef weights) {
-  if (!weights->isApply<math::ExpOp>() || !weights->operands[0]->isApply<arith::SubFOp>())
-    return false;
-  ExprRef x = weights->operands[0]->operands[0], shift = stripCasts(weights->operands[0]->operands[1]);
+static std::optional<Quotient> splitLogSumExp(Expressions &expressions, ExprRef e) {
+  if (!e->isApply<math::ExpOp>() || !e->operands[0]->isApply<arith::SubFOp>())
+    return std::nullopt;
+  ExprRef x = e->operands[0]->operands[0], shift = stripCasts(e->operands[0]->operands[1]);
   auto exponential = [&](ExprRef exponent) {
     return expressions.apply(math::ExpOp::getOperationName(), nullptr, exponent->type, {exponent}, {exponent->type});
   };
-  if (shift->isApply<math::LogOp>()) {
-    numerator = exponential(x);
-    denominator = shift->operands[0];
-    return true;
-  }
+  if (shift->isApply<math::LogOp>())
+    return Quotient(exponential(x), shift->operands[0]);
   if (!shift->isApply<arith::AddFOp>())
-    return false;
+    return std::nullopt;
   for (int k : {0, 1}) {
     ExprRef log = stripCasts(shift->operands[k]);
-    if (!log->isApply<math::LogOp>())
-      continue;
-    numerator = exponential(expressions.apply(arith::SubFOp::getOperationName(), nullptr, x->type,
-                                              {x, shift->operands[1 - k]}, {x->type, x->type}));
-    denominator = log->operands[0];
-    return true;
+    if (log->isApply<math::LogOp>())
+      return Quotient(exponential(expressions.apply(arith::SubFOp::getOperationName(), nullptr, x->type,
+                                                    {x, shift->operands[1 - k]}, {x->type, x->type})),
+                      log->operands[0]);
   }
-  return false;
+  return std::nullopt;
+}
+
+static std::optional<Quotient> splitWeights(Expressions &expressions, ExprRef e) {
+  std::optional<Quotient> quotient = splitDivision(e);
+  return quotient ? quotient : splitLogSumExp(expressions, e);
+}
+
+bool Matcher::splitQuotient(ExprRef weights) {
+  std::optional<Quotient> quotient = splitWeights(expressions, weights);
+  if (quotient)
+    std::tie(numerator, denominator) = *quotient;
+  return quotient.has_value();
+}
+
+/// An exponential over itself.
+static bool isFoldedSoftmax(Expressions &expressions, ExprRef e) {
+  std::optional<Quotient> quotient = splitWeights(expressions, e);
+  if (!quotient)
+    return false;
+  ExprRef numerator = stripCasts(quotient->first);
+  return numerator == stripCasts(quotient->second) &&
+         (numerator->isApply<math::ExpOp>() || numerator->isApply<math::Exp2Op>());
+}
+
+Operation *fusion::findFoldedSoftmax(Elements &elements, ExprRef e) {
+  ExprRef softmax = nullptr;
+  walk(e, [&](ExprRef part) {
+    if (!softmax && isFoldedSoftmax(elements.expressions, part))
+      softmax = part;
+  });
+  if (!softmax)
+    return nullptr;
+  Operation *op = nullptr;
+  walk(e, [&](ExprRef part) {
+    ArrayRef<TensorElement> tensors = elements.findTensors(part);
+    if (!op && !tensors.empty() && contains(part, softmax))
+      op = tensors.front().tensor.getDefiningOp();
+  });
+  return op;
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,6 +222,9 @@ static bool isLowest(ExprRef constant) {
 
 bool Matcher::isMaximumOf(ExprRef maximum, ExprRef scores) {
   maximum = stripCasts(maximum);
+  // The maximum over one key, folded away.
+  if (!softmax.key && maximum == stripCasts(scores))
+    return true;
   if (maximum->isApply<arith::MaximumFOp>() || maximum->isApply<arith::MaxNumFOp>())
     for (int k : {0, 1})
       if (isLowest(maximum->operands[k]))
@@ -249,8 +291,23 @@ ExprRef Matcher::stripZeroSum(ExprRef e) {
   return e;
 }
 
+/// The sum over one key, folded away: the numerator itself.
+LogicalResult Matcher::matchFoldedSum() {
+  softmax.sum = findFoldedSoftmax(elements, given);
+  if (!softmax.sum)
+    return failure();
+  if (softmax.key)
+    return fail("the softmax is over one key, the product with the values over more");
+  sum.op = softmax.sum;
+  sum.init = expressions.constant(FloatAttr::get(denominator->type, 0.0));
+  sum.body = numerator;
+  return success();
+}
+
 LogicalResult Matcher::matchSum() {
   denominator = stripZeroSum(stripCasts(denominator));
+  if (denominator == stripCasts(numerator))
+    return matchFoldedSum();
   std::optional<Reduction> opened = elements.open(denominator);
   if (!opened || opened->combiner != arith::AddFOp::getOperationName()) {
     // The numerator is an exponential: it looks like a softmax.
@@ -389,6 +446,8 @@ LogicalResult Matcher::failNoQuotient() {
       softmax.sum = op;
   });
   if (!softmax.sum)
+    softmax.sum = findFoldedSoftmax(elements, given);
+  if (!softmax.sum)
     return failure();
   return fail(unguarded->is(Expr::Kind::Apply)
                   ? llvm::formatv("'{0}' stands between the softmax and the product with the values",
@@ -433,11 +492,12 @@ FailureOr<Softmax> Matcher::matchOp(Operation *op) {
 }
 
 FailureOr<Softmax> Matcher::match(ExprRef weights) {
+  given = weights;
   softmax.weights = stripCasts(weights);
   unguarded = stripGuard(softmax.weights);
   if (Operation *op = getSoftmaxOp(unguarded))
     return matchOp(op);
-  if (!splitQuotient(unguarded) && !splitLogSumExp(unguarded))
+  if (!splitQuotient(unguarded))
     return failNoQuotient();
   if (failed(matchSum()) || failed(matchNumerator()) || failed(matchSink()) || failed(matchGuard()))
     return miss.reason.empty() ? failNoQuotient() : failure();

@@ -29,6 +29,8 @@ struct Softmax {
 struct SoftmaxOptions {
   /// Takes exp(x) / sum exp(x) for a softmax, though it overflows where a softmax does not.
   bool allowUnshifted = false;
+  /// Rows are looked at for finite masks where there are at least so many keys.
+  int64_t leastCheckedKeys = 0;
 };
 
 /// Why an expression that looks like a softmax is none, and of which op.
@@ -47,8 +49,19 @@ mlir::FailureOr<Softmax> matchSoftmax(Elements &elements, ExprRef weights, ExprR
 /// The op of the sum that the leaf is, if it sums exponentials.
 mlir::Operation *findExponentialSum(Elements &elements, ExprRef leaf);
 
+/// The op that ends a softmax over one key of which sum and maximum are folded away, so that an exponential over itself
+/// is left, somewhere in an expression that was read deep; null where there is none.
+mlir::Operation *findFoldedSoftmax(Elements &elements, ExprRef e);
+
 /// True if `e` is not `inner`.
 bool isNegation(ExprRef e, ExprRef &inner);
+
+/// A select of 0, taken apart: 0 where the condition holds, or where it does not (isInverted), `value` elsewhere.
+struct ZeroSelect {
+  ExprRef condition, value;
+  bool isInverted;
+};
+std::optional<ZeroSelect> splitZeroSelect(ExprRef e);
 
 /// Without conversions between float types.
 ExprRef stripCasts(ExprRef e);

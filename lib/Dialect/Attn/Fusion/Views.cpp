@@ -82,11 +82,36 @@ ExprRef Elements::readConcat(tensor::ConcatOp op, ArrayRef<ExprRef> indices, Rea
   return result;
 }
 
-/// The condition that an index is in [offset, offset + size).
-static ExprRef isInside(Expressions &expressions, ExprRef index, int64_t offset, int64_t size) {
-  return expressions.conjunction(
-      expressions.compare(arith::CmpIPredicate::sge, index, expressions.integer(offset)),
-      expressions.compare(arith::CmpIPredicate::slt, index, expressions.integer(offset + size)));
+namespace {
+/// A box of a tensor: whether the indices are inside, and what they are from its corner on.
+struct Box {
+  ExprRef isInside;
+  SmallVector<ExprRef> indices;
+};
+} // namespace
+
+static Box enterBox(Expressions &expressions, ArrayRef<ExprRef> indices, ArrayRef<int64_t> offsets,
+                    ArrayRef<int64_t> sizes) {
+  Box box{expressions.boolean(true), {}};
+  for (auto [index, offset, size] : llvm::zip_equal(indices, offsets, sizes)) {
+    ExprRef isBehindStart = expressions.compare(arith::CmpIPredicate::sge, index, expressions.integer(offset));
+    ExprRef isBeforeEnd = expressions.compare(arith::CmpIPredicate::slt, index, expressions.integer(offset + size));
+    box.isInside = expressions.conjunction(box.isInside, expressions.conjunction(isBehindStart, isBeforeEnd));
+    box.indices.push_back(size == 1 ? expressions.integer(0) : expressions.scaled(index, 1, -offset));
+  }
+  return box;
+}
+
+/// What is read of a tensor that is one thing inside a box and another one outside; null where the inside is not known.
+static ExprRef readBox(Expressions &expressions, ExprRef isInside, llvm::function_ref<ExprRef()> readInside,
+                       llvm::function_ref<ExprRef()> readOutside) {
+  if (isInside->getBool() == false)
+    return readOutside();
+  ExprRef inside = readInside();
+  if (isInside->getBool() == true || !inside)
+    return inside;
+  ExprRef outside = readOutside();
+  return outside ? expressions.select(isInside, inside, outside) : nullptr;
 }
 
 ExprRef Elements::readInsertion(tensor::InsertSliceOp op, ArrayRef<ExprRef> indices, Reader reader) {
@@ -94,22 +119,15 @@ ExprRef Elements::readInsertion(tensor::InsertSliceOp op, ArrayRef<ExprRef> indi
       llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
       llvm::any_of(op.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
     return nullptr;
+  Box box = enterBox(expressions, indices, op.getStaticOffsets(), op.getStaticSizes());
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  ExprRef condition = expressions.boolean(true);
   SmallVector<ExprRef> source;
-  for (auto [k, index] : llvm::enumerate(indices)) {
-    int64_t offset = op.getStaticOffsets()[k], size = op.getStaticSizes()[k];
-    condition = expressions.conjunction(condition, isInside(expressions, index, offset, size));
+  for (auto [k, index] : llvm::enumerate(box.indices))
     if (!dropped.test(k))
-      source.push_back(size == 1 ? expressions.integer(0) : expressions.scaled(index, 1, -offset));
-  }
-  if (condition->getBool() == false)
-    return reader(op.getDest(), indices);
-  ExprRef inside = reader(op.getSource(), source);
-  if (condition->getBool() == true || !inside)
-    return inside;
-  ExprRef outside = reader(op.getDest(), indices);
-  return outside ? expressions.select(condition, inside, outside) : nullptr;
+      source.push_back(index);
+  return readBox(
+      expressions, box.isInside, [&] { return reader(op.getSource(), source); },
+      [&] { return reader(op.getDest(), indices); });
 }
 
 ExprRef Elements::readPad(tensor::PadOp op, ArrayRef<ExprRef> indices, Reader reader) {
@@ -117,18 +135,10 @@ ExprRef Elements::readPad(tensor::PadOp op, ArrayRef<ExprRef> indices, Reader re
   ArrayRef<int64_t> shape = op.getSourceType().getShape();
   if (!padding || llvm::any_of(op.getStaticLow(), ShapedType::isDynamic) || ShapedType::isDynamicShape(shape))
     return nullptr;
-  ExprRef condition = expressions.boolean(true);
-  SmallVector<ExprRef> source;
-  for (auto [k, index] : llvm::enumerate(indices)) {
-    int64_t low = op.getStaticLow()[k];
-    condition = expressions.conjunction(condition, isInside(expressions, index, low, shape[k]));
-    source.push_back(expressions.scaled(index, 1, -low));
-  }
-  ExprRef outside = readScalar(padding);
-  if (condition->getBool() == false)
-    return outside;
-  ExprRef inside = reader(op.getSource(), source);
-  return inside ? expressions.select(condition, inside, outside) : nullptr;
+  Box box = enterBox(expressions, indices, op.getStaticLow(), shape);
+  return readBox(
+      expressions, box.isInside, [&] { return reader(op.getSource(), box.indices); },
+      [&] { return readScalar(padding); });
 }
 
 /// The source's indices: offset + stride * index, with the dropped dimensions at their offset.

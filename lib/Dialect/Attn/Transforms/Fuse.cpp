@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/CommandLine.h"
@@ -43,12 +44,27 @@ struct Outcome {
   std::string text;
 };
 
+/// A graph as it is read, until something changes it.
+struct Reading {
+  explicit Reading(func::FuncOp function) : expressions(function.getContext()), elements(expressions) {
+    elements.assumeEqualSizes(function);
+  }
+  Expressions expressions;
+  Elements elements;
+};
+
 class FusePass : public attn::impl::FusePassBase<FusePass> {
 public:
   using FusePassBase::FusePassBase;
   void runOnOperation() override;
 
 private:
+  /// What the function's tensors are; valid until the next change, after which `reading` must be reset.
+  Elements &getElements() {
+    if (!reading)
+      reading = std::make_shared<Reading>(getOperation());
+    return reading->elements;
+  }
   /// Finds the softmaxes of the function, in its order.
   void findSoftmaxes();
   /// Replaces the contraction if it is one of an attention. Fails where verification finds that it is not.
@@ -57,6 +73,8 @@ private:
   void raiseSoftmax(Operation *op);
   void report();
 
+  /// Never shared, but passes are copied before they run.
+  std::shared_ptr<Reading> reading;
   llvm::MapVector<Operation *, Outcome> softmaxes;
   /// What may be a product with values, and is not looked at yet.
   llvm::SetVector<Operation *> contractions;
@@ -85,25 +103,39 @@ void attn::registerFusionFlags() { *fusionFlags; }
 // Who uses what
 //===----------------------------------------------------------------------===//
 
-static bool isDead(Operation *user, Block *block, const llvm::DenseSet<Operation *> &dead) {
-  Operation *ancestor = block->findAncestorOpInBlock(*user);
-  return ancestor && dead.contains(ancestor);
+static bool isDead(Operation *user, const llvm::DenseSet<Operation *> &dead) {
+  for (Operation *op = user; op; op = op->getParentOp())
+    if (dead.contains(op))
+      return true;
+  return false;
 }
 
-/// The ops of the block that nothing needs once `root` is replaced, and `replaced` (null for none) with it. What
-/// `reads` holds is needed.
+/// The loop that `root` is in and `op` is not, outermost; null where there is none.
+static Operation *findLoopBetween(Operation *op, Operation *root) {
+  Operation *found = nullptr;
+  for (Operation *parent = root->getParentOp(); parent && !parent->isAncestor(op); parent = parent->getParentOp())
+    found = isa<LoopLikeOpInterface>(parent) ? parent : found;
+  return found;
+}
+
+/// The ops that nothing needs once `root` is replaced, and `replaced` (null for none) with it: in front of it, also of
+/// the branches that it is in, but not of loops, whose bodies would do again what is done once. What `reads` holds is
+/// needed.
 static llvm::DenseSet<Operation *> findDead(Operation *root, const llvm::DenseSet<Value> &reads = {},
                                             Value replaced = {}) {
   llvm::DenseSet<Operation *> dead = {root};
-  for (Operation *op = root->getPrevNode(); op; op = op->getPrevNode()) {
+  auto look = [&](Operation *op) {
     bool isRead = llvm::any_of(op->getResults(), [&](Value result) { return reads.contains(result); });
     bool isUsed = llvm::any_of(op->getResults(), [&](Value result) {
       return result != replaced &&
-             llvm::any_of(result.getUsers(), [&](Operation *user) { return !isDead(user, root->getBlock(), dead); });
+             llvm::any_of(result.getUsers(), [&](Operation *user) { return !isDead(user, dead); });
     });
     if (!op->getUsers().empty() && isMemoryEffectFree(op) && !isRead && !isUsed)
       dead.insert(op);
-  }
+  };
+  for (Operation *at = root; at && !isa<FunctionOpInterface, LoopLikeOpInterface>(at); at = at->getParentOp())
+    for (Operation *op = at->getPrevNode(); op; op = op->getPrevNode())
+      look(op);
   return dead;
 }
 
@@ -117,7 +149,7 @@ static llvm::DenseSet<Value> findReads(const AttentionMatch &match) {
           reads.insert(part->value);
       });
   };
-  llvm::for_each(std::array{match.score, match.keep, match.sink}, add);
+  llvm::for_each(std::array{match.score, match.keep, match.keepIfAny, match.sink}, add);
   for (auto [factor, isDivisor] : match.scale.factors)
     add(factor);
   return reads;
@@ -134,9 +166,8 @@ static bool dependOn(const llvm::DenseSet<Value> &reads, Value value) {
 }
 
 static Operation *findLiveUser(Value value, const llvm::DenseSet<Operation *> &dead) {
-  Block *block = value.getParentBlock();
   for (Operation *user : value.getUsers())
-    if (!isDead(user, block, dead))
+    if (!isDead(user, dead))
       return user;
   return nullptr;
 }
@@ -161,10 +192,14 @@ static std::optional<Operand> findUsedWeights(Elements &elements, ExprRef read,
 static std::string whyNotReplaced(const AttentionMatch &match, const llvm::DenseSet<Value> &reads, Value usedWeights) {
   if (usedWeights && dependOn(reads, usedWeights))
     return "what the attention reads depends on its own weights";
+  if (usedWeights && usedWeights.getParentBlock() != match.root->getBlock())
+    return "the weights have another user, outside of the branch or loop that they are multiplied in";
   llvm::DenseSet<Operation *> dead = findDead(match.root, reads, usedWeights);
   for (auto [op, name] : {std::pair(match.scoresOp, "scores"), {match.softmax.sum, "sums of the softmax"}}) {
     if (dead.contains(op))
       continue;
+    if (findLoopBetween(op, match.root))
+      return llvm::formatv("the {0} are computed outside of the loop that uses them", name);
     Operation *user = findLiveUser(op->getResult(0), dead);
     if (!user)
       return llvm::formatv("the attention would read {0} at other places of the row", name);
@@ -204,11 +239,9 @@ void FusePass::eraseDead() {
 }
 
 LogicalResult FusePass::fuse(Operation *root) {
-  Expressions expressions(&getContext());
-  Elements elements(expressions);
-  elements.assumeEqualSizes(getOperation());
+  Elements &elements = getElements();
   Miss miss;
-  SoftmaxOptions options{allowUnshiftedExp};
+  SoftmaxOptions options{allowUnshiftedExp, leastCheckedKeys};
   llvm::DenseSet<Operation *> dead = findDead(root);
   auto findWeights = [&](ExprRef weights) { return findUsedWeights(elements, weights, dead); };
   FailureOr<AttentionMatch> match = matchAttention(elements, root, options, findWeights, miss);
@@ -229,11 +262,12 @@ LogicalResult FusePass::fuse(Operation *root) {
   if (isVerified && failed(verifyFusion(elements, *match, built)))
     return failure();
   softmaxes[match->softmax.sum] = {true, describe(*match, built.op)};
+  reading.reset();
   Block *block = root->getBlock();
   root->getResult(0).replaceAllUsesWith(built.out);
   if (built.weights) {
     match->weights->tensor.replaceUsesWithIf(built.weights,
-                                             [&](OpOperand &use) { return !isDead(use.getOwner(), block, dead); });
+                                             [&](OpOperand &use) { return !isDead(use.getOwner(), dead); });
     // Users of the weights may stand in front of the product with the values.
     eraseDead();
     sortTopologically(block);
@@ -251,7 +285,7 @@ static void resolveSizes(func::FuncOp function) {
   Elements elements(expressions);
   SmallVector<tensor::DimOp> dims;
   function.walk([&](tensor::DimOp op) {
-    if (op.getSource().getDefiningOp() && op.getConstantIndex() && op->getParentOp() == function)
+    if (op.getSource().getDefiningOp() && op.getConstantIndex() && !isa<linalg::LinalgOp>(op->getParentOp()))
       dims.push_back(op);
   });
   for (tensor::DimOp op : dims) {
@@ -265,14 +299,32 @@ static void resolveSizes(func::FuncOp function) {
   }
 }
 
+/// An elementwise op that may end a softmax, or a product with values: a quotient, a product with a reciprocal, a
+/// select, an exponential, converted or not.
+static bool isElementwiseEnd(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
+      isa<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(op))
+    return true;
+  if (!linalgOp || linalgOp.getNumReductionLoops() != 0 || !linalgOp.getBlock() || op->getNumResults() != 1)
+    return false;
+  Operation *last = linalgOp.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  while (isa_and_present<arith::TruncFOp, arith::ExtFOp>(last))
+    last = last->getOperand(0).getDefiningOp();
+  return isa_and_present<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(last);
+}
+
 void FusePass::findSoftmaxes() {
-  Expressions expressions(&getContext());
-  Elements elements(expressions);
-  elements.assumeEqualSizes(getOperation());
+  Elements &elements = getElements();
   getOperation().walk([&](Operation *op) {
     auto indices = elements.makeResultIndices(op);
     bool isOp = isa<SoftmaxOp, linalg::SoftmaxOp>(op) && op->getNumResults() == 1;
-    if (!isOp && (!indices || !findExponentialSum(elements, expressions.element(op->getResult(0), *indices))))
+    Operation *folded = indices && isElementwiseEnd(op)
+                            ? findFoldedSoftmax(elements, elements.read(op->getResult(0), *indices))
+                            : nullptr;
+    if (folded && softmaxes.insert({folded, {}}).second)
+      locations.insert({folded, folded->getLoc()});
+    if (!isOp && (!indices || !findExponentialSum(elements, elements.expressions.element(op->getResult(0), *indices))))
       return;
     softmaxes[op] = {};
     locations.insert({op, op->getLoc()});
@@ -289,9 +341,7 @@ static Value findScores(const Elements &elements, const Softmax &softmax, ArrayR
 
 /// Makes an elementwise op that ends a softmax which is not fused an attn.softmax.
 void FusePass::raiseSoftmax(Operation *op) {
-  Expressions expressions(&getContext());
-  Elements elements(expressions);
-  elements.assumeEqualSizes(getOperation());
+  Elements &elements = getElements();
   auto indices = elements.makeResultIndices(op);
   if (!indices)
     return;
@@ -310,6 +360,7 @@ void FusePass::raiseSoftmax(Operation *op) {
                                         type.getElementType());
     auto raised = SoftmaxOp::create(builder, op->getLoc(), type, scores, out, builder.getI64IntegerAttr(axis));
     op->getResult(0).replaceAllUsesWith(raised.getResult());
+    reading.reset();
     Outcome &outcome = softmaxes[softmax->sum];
     outcome.text = outcome.text.empty() ? "no product with values reads the weights" : outcome.text;
     outcome.text += "; it is attn.softmax now, which gives 0 for rows of -inf";
@@ -330,19 +381,6 @@ void FusePass::report() {
   }
 }
 
-/// An elementwise op that may end a softmax, or a product with values: a quotient, a product with a reciprocal, a
-/// select, an exponential.
-static bool isElementwiseEnd(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()) &&
-      isa<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(op))
-    return true;
-  if (!linalgOp || linalgOp.getNumReductionLoops() != 0 || !linalgOp.getBlock() || op->getNumResults() != 1)
-    return false;
-  Operation *last = linalgOp.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  return isa_and_present<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(last);
-}
-
 static bool mayBeRoot(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return isa<MatmulOp>(op) || (linalgOp && linalgOp.getNumReductionLoops() != 0) || isElementwiseEnd(op);
@@ -351,7 +389,9 @@ static bool mayBeRoot(Operation *op) {
 void FusePass::runOnOperation() {
   softmaxes.clear();
   locations.clear();
+  reading.reset();
   findSoftmaxes();
+  reading.reset();
   if (softmaxes.empty())
     return;
   resolveSizes(getOperation());
@@ -368,6 +408,7 @@ void FusePass::runOnOperation() {
     isRight = succeeded(fuse(first));
   }
   // What was built and not committed goes, too.
+  reading.reset();
   eraseDead();
   if (!isRight)
     return signalPassFailure();
@@ -379,6 +420,7 @@ void FusePass::runOnOperation() {
   if (llvm::any_of(softmaxes, [](auto &entry) { return !entry.second.isFused; }))
     for (Operation *op : ends)
       raiseSoftmax(op);
+  reading.reset();
   eraseDead();
   report();
 }
