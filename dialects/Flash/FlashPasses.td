@@ -30,6 +30,19 @@ def OutlineParallelPass : Pass<"flash-outline-parallel", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def ParallelizeLinalgPass : Pass<"flash-parallelize-linalg", "::mlir::func::FuncOp"> {
+  let summary = "Make parallel loops of linalg ops and copies on memrefs";
+  let description = [{
+    Every linalg op and memref.copy becomes an scf.forall over its parallel dimensions, with loops over the others
+    inside; one without parallel dimensions is one item. The simplest form that a device can run.
+
+    Precondition: bufferized. Postcondition: no linalg and memref.copy.
+    Example: test/Transforms/flash-parallelize-linalg/doc-example.mlir.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def OutlineKernelsPass : Pass<"flash-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Outline parallel loops into kernels of a device module";
   let description = [{

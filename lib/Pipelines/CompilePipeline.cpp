@@ -92,8 +92,11 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
 
 /// Kernels for a GPU, and the CPU's code that launches them.
 static void addGpuTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  // Memory is the device's: all code that touches it becomes kernels.
+  functions.addPass(flash::createParallelizeLinalgPass());
   // Constants must be known before outlining, which captures all else.
-  cleanUp(pm.nest<func::FuncOp>(), /*keepsLoops=*/true);
+  cleanUp(functions, /*keepsLoops=*/true);
   pm.addPass(flash::createOutlineKernelsPass());
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertFlashToNvvmPass({options.target}));
