@@ -93,9 +93,9 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
     * -inf that is selected or added, as a mask; a finite constant of -1e30 or below as well where every row is proved to
       keep a key. Where that is not proved the constant stays in the score region, for a row without a key is uniform in
       the graph, and a mask drops its keys in the rows that keep one: these are found at run time, by a reduction in front.
-      Nothing is looked for where there are fewer keys than `least-checked-keys`, none of which would be skipped. Other
-      finite constants stay in the score region. Under a guard (below) that is by the mask, any constant of at most -1e30
-      is one. The remark says which;
+      Nothing is looked for where there are fewer keys than `least-checked-keys`, hardly any of which would be skipped. A
+      guard (below) on the mask lets any finite constant of at most -1e30 be one. Kept scores are taken to be far above
+      such constants. Other finite constants stay in the score region. The remark says which;
     * heads of keys and values that several query heads share, operands in any layout that is a view;
     * a select that gives rows without a key the weights 0; weights that others use, as a result.
 
