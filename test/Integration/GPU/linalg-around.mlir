@@ -49,6 +49,6 @@ func.func @into_argument(%q: tensor<2x2x33x64xbf16>, %k: tensor<2x1x65x64xbf16>,
 
 func.func @unfused(%s: tensor<3x5x7xf32>) -> tensor<3x5x7xf32> {
   %o = tensor.empty() : tensor<3x5x7xf32>
-  %r = attn.softmax %s dim(2) : tensor<3x5x7xf32> outs(%o : tensor<3x5x7xf32>) -> tensor<3x5x7xf32>
+  %r = attn.softmax %s axis(2) : tensor<3x5x7xf32> outs(%o : tensor<3x5x7xf32>) -> tensor<3x5x7xf32>
   return %r : tensor<3x5x7xf32>
 }
