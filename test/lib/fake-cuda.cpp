@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A CUDA driver, and a cuBLAS, without a GPU. With ATTN_FAKE_OLD_DRIVER defined it lacks what drivers before CUDA 11.2 lack.
+// A CUDA driver, and a cuBLAS, without a GPU. With ATTN_FAKE_OLD_DRIVER defined it lacks what drivers before CUDA 11.2
+// lack.
 //
 // For tools, which cannot call the functions of FakeCuda.h, the environment has ATTN_FAKE_CUDA_FAIL=function:code and
 // ATTN_FAKE_CUDA_CHIP=80.
