@@ -42,8 +42,8 @@ struct Options {
   Order order = Order::Fifo;
   uint64_t seed = 1;
   /// Errors for accesses of shared memory that no barrier orders, one of them a write. Asynchronous copies write until
-  /// they are waited for; wgmma and bulk stores read until they are, and only what is behind a fence.proxy.async, or came
-  /// by a copy.
+  /// they are waited for; wgmma and bulk stores read until they are, and of what threads wrote only what a
+  /// fence.proxy.async lies behind.
   bool checkRaces = true;
   /// Errors for reads of shared memory that the block has not written.
   bool checkUninitialized = true;
