@@ -37,9 +37,10 @@ using namespace mlir;
 
 void attn::registerPipelineDialects(DialectRegistry &registry) {
   registry.insert<AttnDialect, flash::FlashDialect, affine::AffineDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect, index::IndexDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
-                  tensor::TensorDialect, tosa::TosaDialect, ub::UBDialect, vector::VectorDialect>();
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
+                  index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect, tosa::TosaDialect,
+                  ub::UBDialect, vector::VectorDialect>();
   // Bufferization, the elimination of empty tensors, and sizes of results.
   attn::registerBufferizableOpInterfaceModels(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);

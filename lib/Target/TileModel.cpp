@@ -85,8 +85,7 @@ std::string attn::checkGpuTiles(const TileQuery &query, const TileSizes &sizes) 
   if (sizes.queryRows < 16 || sizes.queryRows > 256)
     return "expects tiles of 16 to 256 query rows on a GPU target, but got " + std::to_string(sizes.queryRows);
   if (sizes.kvTile % 16 != 0 || sizes.kvTile > 128)
-    return "expects tiles of a multiple of 16 keys up to 128 on a GPU target, but got " +
-           std::to_string(sizes.kvTile);
+    return "expects tiles of a multiple of 16 keys up to 128 on a GPU target, but got " + std::to_string(sizes.kvTile);
   return "";
 }
 

@@ -47,8 +47,8 @@ struct TargetDescription {
 };
 
 /// Describes `name`: `host` or `native` (this machine, its caches included), a CPU name of this machine's architecture
-/// as LLVM has it (`x86-64-v3`, `znver4`, what `llc -mcpu` takes), with default caches, or a GPU (`sm_80`, `sm_90a`, ...)
-/// beside this machine. An unknown name is an error that lists what is accepted. Thread-safe.
+/// as LLVM has it (`x86-64-v3`, `znver4`, what `llc -mcpu` takes), with default caches, or a GPU (`sm_80`, `sm_90a`,
+/// ...) beside this machine. An unknown name is an error that lists what is accepted. Thread-safe.
 llvm::Expected<TargetDescription> describeTarget(llvm::StringRef name);
 
 /// True if `name` is spelt as a GPU's: sm_...

@@ -62,9 +62,9 @@ struct TileSizes {
 /// cache.
 TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
 
-/// Sizes for a GPU, where `lanes` is the rows of a warp and a block has queryRows / lanes warps. Pure. The state of a row
-/// (accumulators, scores) lies in registers, 255 at most in a thread; a warp of 32 rows reads keys and values from shared
-/// memory half as often, a product, as one of 16. Registers that ptxas needs, of 16-bit types:
+/// Sizes for a GPU, where `lanes` is the rows of a warp and a block has queryRows / lanes warps. Pure. The state of a
+/// row (accumulators, scores) lies in registers, 255 at most in a thread; a warp of 32 rows reads keys and values from
+/// shared memory half as often, a product, as one of 16. Registers that ptxas needs, of 16-bit types:
 ///
 /// | head and value size | lanes x kvTile | queryRows | registers |
 /// |---|---|---|---|
@@ -73,15 +73,15 @@ TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
 /// | <= 256 | 16 x 32 | 64 | 255 |
 ///
 /// f32 has 16 x 32, above 128 16 x 16. Warpgroups read 16-bit keys and values themselves, all 64 rows of them at once:
-/// 128 queryRows and 128 keys, above a size of 128 80 keys, so that two stages of both fit in 227 KiB. Few queries, which
-/// share a tile as on a CPU, make tiles of 16 rows and more.
+/// 128 queryRows and 128 keys, above a size of 128 80 keys, so that two stages of both fit in 227 KiB. Few queries,
+/// which share a tile as on a CPU, make tiles of 16 rows and more.
 TileSizes chooseGpuTiles(const GpuTarget &target, const TileQuery &query);
 
 /// Rows of a warp in a tile of `queryRows` rows of such a query.
 int64_t gpuWarpRows(unsigned elementBits, int64_t headDim, int64_t valueDim, int64_t queryRows);
 
-/// What a GPU cannot do, as an error message; empty for what it can: f32 scores, head and value sizes that are known and
-/// at most 256, tiles of 16 to 256 rows, and of a multiple of 16 keys up to 128.
+/// What a GPU cannot do, as an error message; empty for what it can: f32 scores, head and value sizes that are known
+/// and at most 256, tiles of 16 to 256 rows, and of a multiple of 16 keys up to 128.
 std::string checkGpuTiles(const TileQuery &query, const TileSizes &sizes);
 
 /// kv tiles of the segments that few queries split their keys into, each of them a parallel item of its own; 0: the

@@ -39,9 +39,10 @@ static LogicalResult checkMath(Operation *module) {
   auto walked = module->walk([](Operation *op) {
     if (!isa_and_present<math::MathDialect>(op->getDialect()) || hasInstructions(op))
       return WalkResult::advance();
-    op->emitOpError("of ") << op->getResult(0).getType()
-                           << " is not supported in a kernel of a GPU target; compute it outside of the attention, as a "
-                              "tensor that the region reads";
+    op->emitOpError("of ")
+        << op->getResult(0).getType()
+        << " is not supported in a kernel of a GPU target; compute it outside of the attention, as a "
+           "tensor that the region reads";
     return WalkResult::interrupt();
   });
   return failure(walked.wasInterrupted());
@@ -58,8 +59,8 @@ static void populateConversions(const LLVMTypeConverter &converter, RewritePatte
   populateMathToLLVMConversionPatterns(converter, patterns);
 }
 
-/// The last arguments of a kernel are tensor maps, each with a flag (convert-flash-to-nvvm): a map is 128 bytes that the
-/// launch hands over by value.
+/// The last arguments of a kernel are tensor maps, each with a flag (convert-flash-to-nvvm): a map is 128 bytes that
+/// the launch hands over by value.
 static void markTensorMaps(LLVM::LLVMFuncOp function) {
   auto maps = function->getAttrOfType<ArrayAttr>("attn.tensor_maps");
   if (!maps)

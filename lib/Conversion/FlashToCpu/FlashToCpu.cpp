@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "../FlashLanes/Regions.h"
+#include "../FlashLanes/VectorMath.h"
 #include "Patterns.h"
 #include "TileAccess.h"
-#include "../FlashLanes/VectorMath.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Target/TargetDescription.h"
 #include "attn/Target/TileModel.h"

@@ -14,12 +14,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KvTile.h"
 #include "../FlashLanes/Loops.h"
+#include "../FlashLanes/VectorMath.h"
+#include "KvTile.h"
 #include "Patterns.h"
 #include "ScoreEpilogue.h"
 #include "TileAccess.h"
-#include "../FlashLanes/VectorMath.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -3,9 +3,9 @@
 
 #include "ScoreEpilogue.h"
 #include "../FlashLanes/Loops.h"
+#include "../FlashLanes/VectorMath.h"
 #include "Patterns.h"
 #include "TileAccess.h"
-#include "../FlashLanes/VectorMath.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

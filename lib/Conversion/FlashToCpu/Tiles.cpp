@@ -3,9 +3,9 @@
 
 #include "../FlashLanes/Lanes.h"
 #include "../FlashLanes/Loops.h"
+#include "../FlashLanes/VectorMath.h"
 #include "Patterns.h"
 #include "TileAccess.h"
-#include "../FlashLanes/VectorMath.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -81,9 +81,7 @@ public:
 
 private:
   Value number(int64_t value) { return constant(b, b.getI64Type(), value); }
-  Value compare(LLVM::ICmpPredicate predicate, Value x, Value y) {
-    return LLVM::ICmpOp::create(b, predicate, x, y);
-  }
+  Value compare(LLVM::ICmpPredicate predicate, Value x, Value y) { return LLVM::ICmpOp::create(b, predicate, x, y); }
   Value bytes(Value elements) { return LLVM::MulOp::create(b, elements, number(elementBytes())); }
   int64_t elementBytes() { return type.getElementTypeBitWidth() / 8; }
   Value isUsable(Value base);
@@ -131,8 +129,8 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
     for (Attribute map : maps ? maps.getValue() : ArrayRef<Attribute>()) {
       ArrayRef<int64_t> numbers = cast<DenseI64ArrayAttr>(map).asArrayRef();
       auto type = cast<MemRefType>(op.getCaptures()[numbers[0]].getType());
-      llvm::append_range(parameters, TensorMapBuilder(b, op, adaptor.getCaptures()[numbers[0]], type)
-                                         .build(types, numbers[1]));
+      llvm::append_range(parameters,
+                         TensorMapBuilder(b, op, adaptor.getCaptures()[numbers[0]], type).build(types, numbers[1]));
     }
     return parameters;
   }
@@ -212,8 +210,8 @@ Value TensorMapBuilder::isUsable(Value base) {
       break;
     Value stride = bytes(view.stride(b, b.getLoc(), dim));
     // Multiples of 16 from 16 to 2^40 - 16, in one comparison.
-    Value isInRange = compare(LLVM::ICmpPredicate::ult, LLVM::SubOp::create(b, stride, number(16)),
-                              number((int64_t(1) << 40) - 16));
+    Value isInRange =
+        compare(LLVM::ICmpPredicate::ult, LLVM::SubOp::create(b, stride, number(16)), number((int64_t(1) << 40) - 16));
     Value isGood = LLVM::AndOp::create(b, isZero(stride, 15), isInRange);
     Value isUnused = compare(LLVM::ICmpPredicate::eq, size, number(1));
     result = LLVM::AndOp::create(b, result, LLVM::OrOp::create(b, isGood, isUnused));

@@ -23,8 +23,8 @@ struct ClassifyTile : OpConversionPattern<ClassifyTileOp> {
   /// True if the mask keeps key `k` of row `r` of the tile.
   static Value isKept(ImplicitLocOpBuilder &b, Region &region, OpAdaptor adaptor, Value r, Value k) {
     IRMapping map;
-    map.map(region.getArguments(), ArrayRef<Value>{adaptor.getB(), adaptor.getH(), plus(b, adaptor.getI0(), r),
-                                                   plus(b, adaptor.getJ0(), k)});
+    map.map(region.getArguments(),
+            ArrayRef<Value>{adaptor.getB(), adaptor.getH(), plus(b, adaptor.getI0(), r), plus(b, adaptor.getJ0(), k)});
     Value yielded = region.front().getTerminator()->getOperand(0);
     for (Operation *op : sliceOf(region, yielded))
       b.clone(*op, map);
@@ -34,12 +34,12 @@ struct ClassifyTile : OpConversionPattern<ClassifyTileOp> {
   /// Folds one row into (any kept, all kept).
   SmallVector<Value> foldRow(ImplicitLocOpBuilder &b, ClassifyTileOp op, OpAdaptor adaptor, Value row,
                              ValueRange state) const {
-    SmallVector<Value> mine = buildCarryingLoop(
-        b, toIndex(b, lowering.place.lane), adaptor.getKeys(), 32, state,
-        [&](ImplicitLocOpBuilder &b, Value key, ValueRange state) -> SmallVector<Value> {
-          Value keep = isKept(b, op.getMaskRegion(), adaptor, row, key);
-          return {arith::OrIOp::create(b, state[0], keep), arith::AndIOp::create(b, state[1], keep)};
-        });
+    SmallVector<Value> mine =
+        buildCarryingLoop(b, toIndex(b, lowering.place.lane), adaptor.getKeys(), 32, state,
+                          [&](ImplicitLocOpBuilder &b, Value key, ValueRange state) -> SmallVector<Value> {
+                            Value keep = isKept(b, op.getMaskRegion(), adaptor, row, key);
+                            return {arith::OrIOp::create(b, state[0], keep), arith::AndIOp::create(b, state[1], keep)};
+                          });
     return {warpAny(b, mine[0]), warpAll(b, mine[1])};
   }
 

@@ -225,8 +225,7 @@ static Value keysAt(ImplicitLocOpBuilder &b, KvStep kv, Value j0) {
 }
 
 /// Begins the copies of the tile at `j0` into a stage (an i32 number).
-static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0,
-                        Value number) {
+static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0, Value number) {
   const KernelShape &shape = lowering.shape;
   ScoresOp scores = kv.scores;
   TileRows rows{scores.getHk(), j0, keysAt(b, kv, j0), 1};
@@ -238,8 +237,7 @@ static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, K
   buildCopy(b, lowering, shape.value, base, kv.accumulate.getValue(), scores.getB(), rows);
 }
 
-static void beginCopiesIf(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0,
-                          Value number) {
+static void beginCopiesIf(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0, Value number) {
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, j0, kv.loop.getUpperBound());
   auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
   {

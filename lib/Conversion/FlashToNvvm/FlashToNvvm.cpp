@@ -72,8 +72,8 @@ static void storeOnce(func::FuncOp kernel, const NvvmLowering &lowering) {
 // The scale
 //===----------------------------------------------------------------------===//
 
-/// The scale of a kernel whose scores nobody looks at before the softmax, if it is a constant of magnitude 2^-40 to ln 2:
-/// then scores may stay without it, and an exponent with it is no larger than the score.
+/// The scale of a kernel whose scores nobody looks at before the softmax, if it is a constant of magnitude 2^-40 to ln
+/// 2: then scores may stay without it, and an exponent with it is no larger than the score.
 static std::optional<double> foldableScale(func::FuncOp kernel) {
   SmallVector<LoadQueryOp> loads;
   auto walked = kernel.walk([&](Operation *op) {

@@ -75,8 +75,8 @@ struct KernelShape {
   int64_t rowFragments() const { return warpRows / 16; }
 };
 
-/// The shape of a kernel; failure after a diagnostic where its tiles disagree. With `hasWarpgroups` 16-bit tiles of 64 or
-/// 128 rows are multiplied by warpgroups.
+/// The shape of a kernel; failure after a diagnostic where its tiles disagree. With `hasWarpgroups` 16-bit tiles of 64
+/// or 128 rows are multiplied by warpgroups.
 mlir::FailureOr<KernelShape> shapeOfKernel(mlir::func::FuncOp kernel, bool hasWarpgroups);
 
 } // namespace attn

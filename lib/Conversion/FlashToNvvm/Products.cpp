@@ -4,9 +4,9 @@
 // Each warp multiplies its rows. 16-bit elements: ldmatrix gives the right operand of two products at a time; a pair of
 // neighbouring score fragments, rounded, is the left operand of the second product as it lies in registers.
 //
-// f32: a value is split into a tf32 part and the rest, which is rounded to tf32; three of the four products of the parts
-// are summed, the small ones first. The product of the rests is left out: 2^-20 of the whole at most. The order of the
-// contracted index is free as long as both operands agree: position t of eight is element 2t, position t + 4 is
+// f32: a value is split into a tf32 part and the rest, which is rounded to tf32; three of the four products of the
+// parts are summed, the small ones first. The product of the rests is left out: 2^-20 of the whole at most. The order
+// of the contracted index is free as long as both operands agree: position t of eight is element 2t, position t + 4 is
 // 2t + 1, so that scores in registers are a left operand, too.
 //
 //===----------------------------------------------------------------------===//
@@ -34,9 +34,7 @@ static SmallVector<Value> zeros(ImplicitLocOpBuilder &b, int64_t count) {
 /// The rows of this lane's ldmatrix address where matrices 0 and 1 are below one another, and the chunk beside that
 /// matrices 2 and 3 are in.
 static Value rowOfColumnMajor(ImplicitLocOpBuilder &b, const ThreadPlace &place) { return modulo(b, place.lane, 16); }
-static Value chunkOfColumnMajor(ImplicitLocOpBuilder &b, const ThreadPlace &place) {
-  return divide(b, place.lane, 16);
-}
+static Value chunkOfColumnMajor(ImplicitLocOpBuilder &b, const ThreadPlace &place) { return divide(b, place.lane, 16); }
 
 /// Where matrices 0 and 1 are beside one another, and 2 and 3 below them.
 static Value rowOfRowMajor(ImplicitLocOpBuilder &b, const ThreadPlace &place) {
@@ -63,8 +61,7 @@ static SmallVector<Value> halfScores(ImplicitLocOpBuilder &b, const NvvmLowering
       SmallVector<Value> key = loadMatrices(b, chunkOffset(b, shape.key, keys, row, chunk), false);
       for (int64_t m = 0; m < shape.rowFragments(); ++m)
         for (int64_t k : {0, 1})
-          multiply(b, shape.element, query[m], ArrayRef(key).slice(2 * k, 2),
-                   fragment(scores, m * fragments + n + k));
+          multiply(b, shape.element, query[m], ArrayRef(key).slice(2 * k, 2), fragment(scores, m * fragments + n + k));
     }
   }
   return scores;
@@ -176,8 +173,8 @@ static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
     Value even = add(b, times(b, place.t, 2), key), odd = add(b, even, 1);
     for (int64_t n = 0; n < columns; ++n) {
       Value column = add(b, place.g, 8 * n);
-      Parts right = split(b, {loadElement(b, shape.value, values, even, column),
-                              loadElement(b, shape.value, values, odd, column)});
+      Parts right = split(
+          b, {loadElement(b, shape.value, values, even, column), loadElement(b, shape.value, values, odd, column)});
       for (int64_t m = 0; m < shape.rowFragments(); ++m)
         multiplyParts(b, shape.element, left[m], right, fragment(acc, m * columns + n));
     }
@@ -190,7 +187,7 @@ static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
 
 SmallVector<Value> attn::buildScoreProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
   Value keys = lowering.stage.lookup(op);
-  SmallVector<Value> scores = lowering.shape.consumers        ? buildWarpgroupScores(b, lowering, op)
+  SmallVector<Value> scores = lowering.shape.consumers         ? buildWarpgroupScores(b, lowering, op)
                               : lowering.shape.element.isF32() ? fullScores(b, lowering, keys)
                                                                : halfScores(b, lowering, keys);
   if (Value scale = lowering.scoreScale.lookup(op))

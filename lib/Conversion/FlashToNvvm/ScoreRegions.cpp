@@ -27,8 +27,7 @@ namespace {
 class FragmentRegions {
 public:
   FragmentRegions(ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, ScoresOp op, const ScorePlace &place)
-      : b(builder), lowering(lowering), op(op), place(place), rows(place.rows),
-        fragments(lowering.shape.kvTile / 8) {}
+      : b(builder), lowering(lowering), op(op), place(place), rows(place.rows), fragments(lowering.shape.kvTile / 8) {}
 
   LogicalResult applyScore(MutableArrayRef<Value> scores);
   LogicalResult applyMask(MutableArrayRef<Value> scores);
@@ -86,7 +85,7 @@ void FragmentRegions::mapPlace(Region &region, int64_t m, int64_t n, IRMapping &
   Value lastKey = everywhere(arith::SubIOp::create(b, place.keys, constantIndex(b, 1)));
   Value key = arith::MinSIOp::create(b, columnLanes(n), lastKey);
   Value here[] = {place.batch, head, arith::AddIOp::create(b, everywhere(rows.i0), query),
-                   arith::AddIOp::create(b, everywhere(place.j0), key)};
+                  arith::AddIOp::create(b, everywhere(place.j0), key)};
   map.map(region.getArguments().take_back(4), ArrayRef(here));
 }
 
@@ -122,8 +121,7 @@ LogicalResult FragmentRegions::applyScore(MutableArrayRef<Value> scores) {
 
 /// True unless every row of this warp keeps every key of the tile.
 Value FragmentRegions::mayDrop() {
-  Value tail = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place.keys,
-                                     constantIndex(b, lowering.shape.kvTile));
+  Value tail = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place.keys, constantIndex(b, lowering.shape.kvTile));
   Region &region = op.getMaskRegion();
   if (region.empty())
     return tail;

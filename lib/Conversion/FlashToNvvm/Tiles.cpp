@@ -58,8 +58,7 @@ FragmentTypeConverter::FragmentTypeConverter(const KernelShape &shape) {
   addConversion([=, columns = shape.valueColumns](AccType type, SmallVectorImpl<Type> &types) {
     return values(type.getContext(), m * columns / 8 * 4, types);
   });
-  addConversion(
-      [=](RowsType type, SmallVectorImpl<Type> &types) { return values(type.getContext(), 2 * m, types); });
+  addConversion([=](RowsType type, SmallVectorImpl<Type> &types) { return values(type.getContext(), 2 * m, types); });
 }
 
 namespace {
@@ -105,8 +104,7 @@ template <typename OpTy> struct FragmentPattern : OpConversionPattern<OpTy> {
     for (int64_t m = 0; m < rowFragments(); ++m)
       for (int64_t n = 0; n < columns / 8; ++n)
         for (int64_t e = 0; e < 4; ++e)
-          body(4 * (m * (columns / 8) + n) + e, rowSlot(m, e),
-               add(b, times(b, lowering.place.t, 2), 8 * n + e % 2));
+          body(4 * (m * (columns / 8) + n) + e, rowSlot(m, e), add(b, times(b, lowering.place.t, 2), 8 * n + e % 2));
   }
 
   /// Calls `body` where the row of a slot exists, with its place in memory: [entry, head, query].
@@ -172,8 +170,7 @@ SmallVector<Value> list(ValueRange values) { return SmallVector<Value>(values); 
 struct LoadQuery : FragmentPattern<LoadQueryOp> {
   using FragmentPattern::FragmentPattern;
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, LoadQueryOp op, Adaptor adaptor) const override {
-    buildCopy(b, lowering, lowering.shape.query, i32(b, 0), adaptor.getSource()[0], adaptor.getB()[0],
-              rowsOf(adaptor));
+    buildCopy(b, lowering, lowering.shape.query, i32(b, 0), adaptor.getSource()[0], adaptor.getB()[0], rowsOf(adaptor));
     NVVM::CpAsyncCommitGroupOp::create(b);
     if (lowering.shape.consumers)
       finishQueryCopy(b, lowering);

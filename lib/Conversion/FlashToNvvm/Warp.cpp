@@ -13,7 +13,8 @@ static constexpr llvm::StringLiteral kSharedMemory = "attn_shared";
 
 ThreadPlace attn::buildPlace(ImplicitLocOpBuilder &b, int64_t threads) {
   ThreadPlace place;
-  place.thread = NVVM::ThreadIdXOp::create(b, b.getI32Type(), LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0), APInt(32, threads)));
+  place.thread = NVVM::ThreadIdXOp::create(
+      b, b.getI32Type(), LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0), APInt(32, threads)));
   place.warp = divide(b, place.thread, 32);
   place.lane = modulo(b, place.thread, 32);
   place.g = divide(b, place.lane, 4);
@@ -87,10 +88,10 @@ void attn::multiply(ImplicitLocOpBuilder &b, Type element, ValueRange left, Valu
                     MutableArrayRef<Value> fragment) {
   auto type = element.isF16() ? NVVM::MMATypes::f16 : element.isBF16() ? NVVM::MMATypes::bf16 : NVVM::MMATypes::tf32;
   int64_t depth = element.isF32() ? 8 : 16;
-  Value product = NVVM::MmaOp::create(
-      b, recordOf(b, b.getF32Type(), 4), registersOf(b, element, left), registersOf(b, element, right), fragment,
-      ArrayRef<int64_t>{16, 8, depth}, std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{type, type},
-      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  Value product = NVVM::MmaOp::create(b, recordOf(b, b.getF32Type(), 4), registersOf(b, element, left),
+                                      registersOf(b, element, right), fragment, ArrayRef<int64_t>{16, 8, depth},
+                                      std::nullopt, std::nullopt, std::array<NVVM::MMATypes, 2>{type, type},
+                                      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row, NVVM::MMALayout::col});
   llvm::copy(fieldsOf(b, product, 4), fragment.begin());
 }
 
@@ -111,8 +112,8 @@ Value attn::pack(ImplicitLocOpBuilder &b, Type element, Value low, Value high) {
 static Value allLanes(ImplicitLocOpBuilder &b) { return i32(b, -1); }
 
 static Value fromLane(ImplicitLocOpBuilder &b, Value value, int64_t lanesOff) {
-  return NVVM::ShflOp::create(b, b.getF32Type(), allLanes(b), value, i32(b, lanesOff), i32(b, 31),
-                              NVVM::ShflKind::bfly, UnitAttr());
+  return NVVM::ShflOp::create(b, b.getF32Type(), allLanes(b), value, i32(b, lanesOff), i32(b, 31), NVVM::ShflKind::bfly,
+                              UnitAttr());
 }
 
 Value attn::quadSum(ImplicitLocOpBuilder &b, Value value) {

@@ -1,8 +1,8 @@
 //===- Warp.h - a thread's part of what a warp does -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Builders for the code of one thread. Offsets in shared memory are i32, in bytes. Thread 4 * g + t of a warp holds of a
-// 16 x 8 fragment of f32 the elements (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), in this order (PTX ISA,
+// Builders for the code of one thread. Offsets in shared memory are i32, in bytes. Thread 4 * g + t of a warp holds of
+// a 16 x 8 fragment of f32 the elements (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1), in this order (PTX ISA,
 // mma.m16n8k16 and m16n8k8).
 //
 //===----------------------------------------------------------------------===//

@@ -1,9 +1,9 @@
 //===- Warpgroup.cpp - barriers of stages and products of warpgroups --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Operands of wgmma in shared memory are given by descriptors of 64 bits (PTX ISA, "matrix descriptor"): address / 16 in
-// bits 0 to 13, two strides / 16 in bits 16 to 29 and 32 to 45, the swizzle of 128 bytes as 1 in bits 62 and 63. In boxes
-// of 64 columns, rows of 128 bytes:
+// Operands of wgmma in shared memory are given by descriptors of 64 bits (PTX ISA, "matrix descriptor"): address / 16
+// in bits 0 to 13, two strides / 16 in bits 16 to 29 and 32 to 45, the swizzle of 128 bytes as 1 in bits 62 and 63. In
+// boxes of 64 columns, rows of 128 bytes:
 //
 //   queries, keys (the contracted index along rows): the second stride is that of 8 rows, 1024 bytes; the first has no
 //     meaning. 16 columns further is 32 bytes further, the next 64 are the next box.

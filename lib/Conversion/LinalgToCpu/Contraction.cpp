@@ -16,9 +16,9 @@
 
 #include "Contraction.h"
 #include "../FlashLanes/Loops.h"
+#include "../FlashLanes/VectorMath.h"
 #include "../FlashToCpu/Patterns.h"
 #include "../FlashToCpu/TileAccess.h"
-#include "../FlashLanes/VectorMath.h"
 #include "Grid.h"
 #include "Rows.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

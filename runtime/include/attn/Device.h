@@ -13,8 +13,17 @@
 extern "C" {
 #endif
 
-/// A tiled view of device memory that a kernel copies boxes from (what cuTensorMapEncodeTiled takes). Innermost dimension first; strides in bytes, strides[0] is the element size.
-typedef struct attn_rt_tensor_map { const void *base; int32_t rank; int32_t element_bytes; int64_t sizes[5]; int64_t strides[5]; int32_t box[5]; int32_t swizzle_bytes /* 0, 32, 64 or 128 */; } attn_rt_tensor_map;
+/// A tiled view of device memory that a kernel copies boxes from (what cuTensorMapEncodeTiled takes). Innermost
+/// dimension first; strides in bytes, strides[0] is the element size.
+typedef struct attn_rt_tensor_map {
+  const void *base;
+  int32_t rank;
+  int32_t element_bytes;
+  int64_t sizes[5];
+  int64_t strides[5];
+  int32_t box[5];
+  int32_t swizzle_bytes /* 0, 32, 64 or 128 */;
+} attn_rt_tensor_map;
 
 enum attn_rt_parameter_kind {
   /// `bytes` bytes at `data`, handed to the kernel as they are.

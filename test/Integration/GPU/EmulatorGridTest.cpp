@@ -1,9 +1,9 @@
 //===- EmulatorGridTest.cpp - GPU kernels against the reference over a grid ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The grid of the CPU, on the emulator, for a GPU of each kind in turn; when copies happen and in which order threads run
-// changes from case to case. Every pair of values of every two axes occurs, on one of the GPUs; with ATTN_GRID_ALL=1 on
-// each. ATTN_GRID_SEED and ATTN_GRID_SAMPLE as in GridTest.
+// The grid of the CPU, on the emulator, for a GPU of each kind in turn; when copies happen and in which order threads
+// run changes from case to case. Every pair of values of every two axes occurs, on one of the GPUs; with
+// ATTN_GRID_ALL=1 on each. ATTN_GRID_SEED and ATTN_GRID_SAMPLE as in GridTest.
 //
 //===----------------------------------------------------------------------===//
 

@@ -98,9 +98,9 @@ static Value reduceAndEvaluate(ImplicitLocOpBuilder &b, Value x, int64_t quarter
   return arith::TruncFOp::create(b, single, evaluateQuarter(b, r, quarter));
 }
 
-/// sin(x + quarterTurns pi/2) for a scalar |x| >= 2^30, where there is no libm. x = m 2^s with an integer m of 24 bits and
-/// s from 7 to 104; x 2/pi modulo 4 has 2 bits before the point and 126 behind it, of which m loses 24 (Payne and Hanek,
-/// Radian reduction for trigonometric functions, 1983). Infinities and NaN give NaN.
+/// sin(x + quarterTurns pi/2) for a scalar |x| >= 2^30, where there is no libm. x = m 2^s with an integer m of 24 bits
+/// and s from 7 to 104; x 2/pi modulo 4 has 2 bits before the point and 126 behind it, of which m loses 24 (Payne and
+/// Hanek, Radian reduction for trigonometric functions, 1983). Infinities and NaN give NaN.
 static Value evaluateLarge(ImplicitLocOpBuilder &b, Value x, int64_t quarterTurns) {
   auto wideType = b.getIntegerType(256), type = b.getIntegerType(128);
   auto number = [&](Type type, uint64_t value) -> Value {
@@ -124,8 +124,9 @@ static Value evaluateLarge(ImplicitLocOpBuilder &b, Value x, int64_t quarterTurn
   Value rounded = arith::AddIOp::create(b, upper, number(b.getI64Type(), uint64_t(1) << 61));
   Value quarter = arith::ShRUIOp::create(b, rounded, number(b.getI64Type(), 62));
   Value fraction = arith::SubIOp::create(b, upper, arith::ShLIOp::create(b, quarter, number(b.getI64Type(), 62)));
-  Value r = arith::MulFOp::create(b, arith::SIToFPOp::create(b, b.getF64Type(), fraction),
-                                  Value(arith::ConstantOp::create(b, b.getF64FloatAttr(0x1p-62 * 1.57079632679489661923))));
+  Value r =
+      arith::MulFOp::create(b, arith::SIToFPOp::create(b, b.getF64Type(), fraction),
+                            Value(arith::ConstantOp::create(b, b.getF64FloatAttr(0x1p-62 * 1.57079632679489661923))));
   // -x is -r in -quarter.
   Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bits, number(b.getI32Type(), 0));
   r = arith::SelectOp::create(b, isNegative, arith::NegFOp::create(b, r), r);

@@ -93,7 +93,7 @@ static void sinkConstants(Region &region, OpBuilder &builder) {
 }
 
 SmallVector<Value> attn::flash::delinearize(Value item, scf::ForallOp loop, ArrayRef<OpFoldResult> counts,
-                                      ImplicitLocOpBuilder &b) {
+                                            ImplicitLocOpBuilder &b) {
   auto toValue = [&](OpFoldResult value) { return getValueOrCreateConstantIndexOp(b, b.getLoc(), value); };
   SmallVector<Value> indices(counts.size());
   for (int64_t dim = counts.size() - 1; dim >= 0; --dim) {

@@ -25,8 +25,8 @@ using namespace mlir;
 static void convertLoop(scf::ParallelOp loop, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(loop);
   auto mixed = [](ValueRange values) { return SmallVector<OpFoldResult>(values.begin(), values.end()); };
-  auto forall = scf::ForallOp::create(rewriter, loop.getLoc(), mixed(loop.getLowerBound()),
-                                      mixed(loop.getUpperBound()), mixed(loop.getStep()), ValueRange(), std::nullopt);
+  auto forall = scf::ForallOp::create(rewriter, loop.getLoc(), mixed(loop.getLowerBound()), mixed(loop.getUpperBound()),
+                                      mixed(loop.getStep()), ValueRange(), std::nullopt);
   rewriter.eraseOp(loop.getBody()->getTerminator());
   rewriter.inlineBlockBefore(loop.getBody(), forall.getBody()->getTerminator(), forall.getInductionVars());
   rewriter.eraseOp(loop);
