@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --flash-parallelize-linalg --split-input-file | FileCheck %s
+// RUN: attn-opt %s --flash-parallelize-linalg --lower-affine --split-input-file | FileCheck %s
 
 // Rows and columns are items; what is contracted is a loop inside.
 // CHECK-LABEL: func.func @product
@@ -31,7 +31,7 @@ func.func @copy(%a: memref<3x5xf32, strided<[1, 3]>>, %b: memref<3x5xf32>) {
 
 // A sum of everything is one item.
 // CHECK-LABEL: func.func @sum
-// CHECK: scf.forall (%{{.+}}) in (1)
+// CHECK: scf.forall (%{{.+}}) in (1) {
 // CHECK: scf.for
 // CHECK: arith.addf
 func.func @sum(%a: memref<9xf32>, %b: memref<f32>) {
