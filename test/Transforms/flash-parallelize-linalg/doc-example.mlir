@@ -3,7 +3,7 @@
 // Rows and columns are items; what is contracted is a loop inside.
 // CHECK-LABEL: func.func @product
 // CHECK-SAME: %[[A:.+]]: memref<3x5xf32>, %[[B:.+]]: memref<5x7xf32>, %[[C:.+]]: memref<3x7xf32>
-// CHECK: scf.forall (%[[I:.+]], %[[J:.+]]) =
+// CHECK: scf.forall (%[[I:.+]], %[[J:.+]]) in
 // CHECK: scf.for %[[K:.+]] =
 // CHECK-DAG: memref.load %[[A]][%[[I]], %[[K]]]
 // CHECK-DAG: memref.load %[[B]][%[[K]], %[[J]]]
@@ -18,7 +18,7 @@ func.func @product(%a: memref<3x5xf32>, %b: memref<5x7xf32>, %c: memref<3x7xf32>
 
 // CHECK-LABEL: func.func @copy
 // CHECK-SAME: %[[A:.+]]: memref<3x5xf32, strided<[1, 3]>>, %[[B:.+]]: memref<3x5xf32>
-// CHECK: scf.forall (%[[I:.+]], %[[J:.+]]) =
+// CHECK: scf.forall (%[[I:.+]], %[[J:.+]]) in
 // CHECK: %[[X:.+]] = memref.load %[[A]][%[[I]], %[[J]]]
 // CHECK: memref.store %[[X]], %[[B]][%[[I]], %[[J]]]
 // CHECK-NOT: memref.copy
