@@ -100,8 +100,9 @@ static void addGpuTargetPasses(OpPassManager &pm, const PipelineOptions &options
   pm.addPass(flash::createOutlineKernelsPass());
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
   device.addPass(createConvertFlashToNvvmPass({options.target}));
-  // One place of a thread and one address of a row are built many times over.
-  cleanUp(device.nest<func::FuncOp>());
+  // One place of a thread and one address of a row are built many times over. The rest is LLVM's to simplify: kernels
+  // are thousands of operations, of which canonicalize would find few.
+  device.nest<func::FuncOp>().addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(flash::createCheckAllocationsPass());
 }
 

@@ -71,6 +71,21 @@ static void populateExpansions(RewritePatternSet &patterns, bool onDevice) {
   vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
 }
 
+/// Math that has no polynomial, by math that has one. Most kernels have none of it.
+static LogicalResult expandForDevice(func::FuncOp function) {
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) {
+    if (isa_and_present<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp>(op))
+      ops.push_back(op);
+  });
+  if (ops.empty())
+    return success();
+  RewritePatternSet patterns(function.getContext());
+  attn::flash::populateDeviceExpansions(patterns);
+  return applyOpPatternsGreedily(ops, std::move(patterns),
+                                 GreedyRewriteConfig().setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
+}
+
 /// Makes vectors of one lane of a function on scalars. Returns the function on them.
 static Operation *widenScalar(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
@@ -116,12 +131,8 @@ struct ExpandOps : attn::flash::impl::ExpandOpsPassBase<ExpandOps> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (onDevice) {
-      RewritePatternSet patterns(&getContext());
-      attn::flash::populateDeviceExpansions(patterns);
-      if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-        return signalPassFailure();
-    }
+    if (onDevice && failed(expandForDevice(getOperation())))
+      return signalPassFailure();
     if (failed(expandMath(getOperation(), onDevice)))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
