@@ -175,7 +175,8 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
                                     clEnumValN(Level::Tiled, "tiled", "loops over tiles, flash ops on memrefs"),
                                     clEnumValN(Level::Target, "target", "vector code and parallel loops"),
                                     clEnumValN(Level::Machine, "machine", "the llvm dialect"))};
-  Option<std::string> target{*this, "target", llvm::cl::desc("CPU: host, or an LLVM CPU name such as x86-64-v3"),
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("host, an LLVM CPU name such as x86-64-v3, or a GPU such as sm_80"),
                              llvm::cl::init("host")};
   Option<int64_t> tileQ{*this, "tile-q", llvm::cl::desc("query rows of a tile; 0: the cost model chooses"),
                         llvm::cl::init(0)};
