@@ -33,7 +33,7 @@ def Flash_QueryType : Flash_Type<"Query", "query"> {
   let assemblyFormat = "`<` $rows `x` custom<Extent>($headDim) `,` $element `>`";
 }
 def Flash_ScoresType : Flash_Type<"Scores", "scores"> {
-  let summary = "scores, later weights, rows x keys of T";
+  let summary = "scores, later weights, rows x keys of T; rounded weights of f16 or bf16";
   let parameters = (ins "int64_t":$rows, "int64_t":$keys, "::mlir::Type":$element);
   let assemblyFormat = "`<` $rows `x` $keys `,` $element `>`";
 }

@@ -176,6 +176,75 @@ def Flash_ClassifyTileOp : Flash_Op<"classify_tile", [RecursiveMemoryEffects, Me
 }
 
 //===----------------------------------------------------------------------===//
+// Products under way: flash-overlap-products
+//===----------------------------------------------------------------------===//
+
+def Flash_BeginScoresOp : Flash_Op<"begin_scores", [MemoryEffects<[MemRead]>]> {
+  let summary = "begin the product of a tile of queries and a tile of keys";
+  let description = [{
+    The first half of `flash.scores`: `result[r, k] = sum_d query[r, d] * key[b, hk, j0 + k, d]`. It may be under way
+    until `flash.finish_scores`, its only user, in the same block.
+  }];
+  let arguments = (ins Flash_QueryType:$query, Flash_View:$key, Index:$b, Index:$hk, Index:$j0, Index:$keys);
+  let results = (outs Flash_ScoresType:$result);
+  let assemblyFormat = [{ $query `,` $key `[` $b `,` $hk `,` $j0 `]` `keys` $keys attr-dict
+    `:` qualified(type($query)) `,` type($key) `->` qualified(type($result)) }];
+  let hasVerifier = 1;
+}
+
+def Flash_FinishScoresOp : Flash_Op<"finish_scores", [RecursiveMemoryEffects, SingleBlock, Flash_ModRegions,
+    AllTypesMatch<["products", "scores"]>]> {
+  let summary = "wait for a product of queries and keys, and make scores of it";
+  let description = [{
+    The second half of `flash.scores`: scale, regions and maxima. Consumes products.
+  }];
+  let arguments = (ins Flash_ScoresType:$products, Index:$b, Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys,
+                       Flash_Group:$group);
+  let results = (outs Flash_ScoresType:$scores, Flash_RowsType:$rowMax);
+  let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
+  let assemblyFormat = [{ $products `at` `(` $b `,` $h `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys (`group` $group^)?
+    (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
+    attr-dict `:` qualified(type($products)) `,` qualified(type($rowMax)) }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Flash_RoundWeightsOp : Flash_Op<"round_weights", [Pure]> {
+  let summary = "round weights to the elements of values";
+  let description = [{
+    `result[r, k] = weights[r, k]` rounded to nearest even, as a product of 16-bit elements takes it. Consumes weights.
+  }];
+  let arguments = (ins Flash_ScoresType:$weights);
+  let results = (outs Flash_ScoresType:$result);
+  let assemblyFormat = "$weights attr-dict `:` qualified(type($weights)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Flash_BeginAccumulateOp : Flash_Op<"begin_accumulate", [MemoryEffects<[MemRead]>,
+    AllTypesMatch<["acc", "result"]>]> {
+  let summary = "begin to add a tile's weighted values";
+  let description = [{
+    `flash.accumulate` of rounded weights. It may be under way until `flash.finish_accumulate`, its only user, in the
+    same block. Consumes acc and weights.
+  }];
+  let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$rescale, Flash_ScoresType:$weights, Flash_View:$value,
+                       Index:$b, Index:$hk, Index:$j0, Index:$keys);
+  let results = (outs Flash_AccType:$result);
+  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `keys` $keys attr-dict
+    `:` qualified(type($acc)) `,` qualified(type($rescale)) `,` qualified(type($weights)) `,` type($value) }];
+  let hasVerifier = 1;
+}
+
+def Flash_FinishAccumulateOp : Flash_Op<"finish_accumulate", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "wait for weighted values";
+  let description = [{ `result = acc`, which `flash.begin_accumulate` has under way. Consumes acc. }];
+  let arguments = (ins Flash_AccType:$acc);
+  let results = (outs Flash_AccType:$result);
+  let assemblyFormat = "$acc attr-dict `:` qualified(type($acc))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Partial results: keys in segments
 //===----------------------------------------------------------------------===//
 

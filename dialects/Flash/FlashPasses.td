@@ -57,6 +57,35 @@ def OutlineKernelsPass : Pass<"flash-outline-kernels", "::mlir::ModuleOp"> {
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
 
+def OverlapProductsPass : Pass<"flash-overlap-products", "::mlir::func::FuncOp"> {
+  let summary = "Multiply the next tile's keys beside the softmax and the values of this one";
+  let description = [{
+    In a kernel that warpgroups multiply (16-bit elements and 64 or 128 rows on sm_90a) products become two ops, one that
+    begins them and one that waits. A loop over keys whose body is the steps of one tile is turned by half a step, so
+    that in iteration n the products of keys n and of values n - 1 are under way together, and the softmax of n runs
+    beside the second (FlashAttention-3, arXiv:2407.08608, section 3.2):
+
+    ```
+    if there is a tile {
+      scores, softmax and rounded weights of the first tile
+      for each other tile n {
+        begin_scores n; begin_accumulate n - 1
+        finish_scores n; softmax of n; finish_accumulate n - 1; round_weights n
+      }
+      begin_accumulate, finish_accumulate of the last tile
+    }
+    ```
+
+    Other loops, and other kernels, stay in order. convert-flash-to-nvvm does this to the part of a kernel that multiplies,
+    where registers allow it; this pass shows it on the tiled level.
+    Example: test/Transforms/flash-overlap-products/doc-example.mlir.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_90a\"", "GPU: sm_80, sm_86, sm_89, sm_90, sm_90a, ...">,
+  ];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def FreeBuffersPass : Pass<"flash-free-buffers", "::mlir::func::FuncOp"> {
   let summary = "Free each temporary buffer after its last use";
   let description = [{

@@ -97,8 +97,9 @@ static llvm::Error checkName(StringRef triple, StringRef name) {
   return llvm::Error::success();
 }
 
-/// A chip that LLVM generates code for, and whose tensor cores have what the kernels use.
-static llvm::Expected<GpuTarget> describeGpu(StringRef name) {
+llvm::Expected<GpuTarget> attn::describeGpu(StringRef name) {
+  if (!isGpuTarget(name))
+    return makeError("expects a GPU such as sm_80 as target, but got " + name.str());
   GpuTarget gpu;
   gpu.chip = name.str();
   StringRef number = name.drop_front(3);

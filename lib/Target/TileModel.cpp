@@ -52,6 +52,12 @@ int64_t attn::gpuWarpRows(unsigned elementBits, int64_t headDim, int64_t valueDi
   return std::min<int64_t>(isLarge ? 16 : 32, queryRows);
 }
 
+int64_t attn::gpuWarpgroups(const GpuTarget &target, unsigned elementBits, int64_t queryRows) {
+  // wgmma has f16 and bf16 for both products.
+  const bool isFit = target.hasWarpgroups && elementBits == 16 && queryRows % 64 == 0 && queryRows <= 128;
+  return isFit ? queryRows / 64 : 0;
+}
+
 /// Keys of a tile.
 static int64_t gpuKeys(const GpuTarget &target, const TileQuery &query, int64_t queryRows) {
   const int64_t size = std::max(query.headDim, query.valueDim);

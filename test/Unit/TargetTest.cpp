@@ -205,3 +205,53 @@ TEST(TileModel, BlocksFitTheRegisters) {
 }
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+static GpuTarget gpu(llvm::StringRef chip) {
+  llvm::Expected<GpuTarget> target = describeGpu(chip);
+  if (target)
+    return *target;
+  ADD_FAILURE() << llvm::toString(target.takeError());
+  return {};
+}
+
+TEST(GpuTarget, Chips) {
+  EXPECT_EQ(gpu("sm_86").version, 86u);
+  EXPECT_FALSE(gpu("sm_90").hasWarpgroups);
+  EXPECT_TRUE(gpu("sm_90a").hasWarpgroups);
+  // wgmma is sm_90a's alone.
+  EXPECT_FALSE(gpu("sm_100a").hasWarpgroups);
+  for (const char *name : {"sm_70", "sm_", "sm_90b", "sm_a", "host", ""})
+    EXPECT_FALSE(llvm::errorToBool(describeGpu("sm_80").takeError()) ||
+                 !llvm::errorToBool(describeGpu(name).takeError()))
+        << name;
+}
+
+TEST(TileModel, WarpgroupsMultiplySixtyFourRowsOf16Bits) {
+  for (auto [bits, rows, expected] :
+       {std::tuple(16, 64, 1), {16, 128, 2}, {16, 32, 0}, {16, 96, 0}, {16, 256, 0}, {32, 128, 0}})
+    EXPECT_EQ(gpuWarpgroups(gpu("sm_90a"), bits, rows), expected) << bits << " bits, " << rows << " rows";
+  EXPECT_EQ(gpuWarpgroups(gpu("sm_80"), 16, 128), 0);
+}
+
+TEST(TileModel, GpuTilesFitSharedMemoryAndRegisters) {
+  for (const char *chip : {"sm_80", "sm_86", "sm_90a"})
+    for (unsigned bits : {16u, 32u})
+      for (int64_t headDim = 16; headDim <= 256; headDim += 16) {
+        TileQuery query{32, headDim, headDim};
+        query.elementBits = bits;
+        TileSizes tiles = chooseGpuTiles(gpu(chip), query);
+        const int64_t warpgroups = gpuWarpgroups(gpu(chip), bits, tiles.queryRows);
+        // A query tile, two stages of keys and of values. A block of sm_86 may have 99 KiB, one of sm_90 227.
+        const int64_t padded = warpgroups ? (headDim + 63) / 64 * 64 : headDim + 8;
+        const int64_t bytes = (tiles.queryRows + 4 * tiles.kvTile) * padded * bits / 8;
+        EXPECT_LE(bytes, (warpgroups ? 227 : 99) << 10) << chip << " " << bits << " " << headDim;
+        // Accumulators and scores of a thread leave some of its registers for all else.
+        const int64_t rows = warpgroups ? 16 : tiles.lanes;
+        EXPECT_LE(rows * (headDim + tiles.kvTile) / 32, 200) << chip << " " << bits << " " << headDim;
+        EXPECT_EQ(checkGpuTiles(query, tiles), "");
+      }
+}

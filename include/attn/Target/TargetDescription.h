@@ -54,6 +54,10 @@ llvm::Expected<TargetDescription> describeTarget(llvm::StringRef name);
 /// True if `name` is spelt as a GPU's: sm_...
 inline bool isGpuTarget(llvm::StringRef name) { return name.starts_with("sm_"); }
 
+/// Describes a GPU: a chip that LLVM generates code for, and whose tensor cores have what the kernels use. Another name
+/// is an error that says what is accepted.
+llvm::Expected<GpuTarget> describeGpu(llvm::StringRef name);
+
 /// Success if this machine runs code for `target`, else an error that lists the instruction sets it lacks.
 llvm::Error checkSupportedByHost(const TargetDescription &target);
 

@@ -80,6 +80,10 @@ TileSizes chooseGpuTiles(const GpuTarget &target, const TileQuery &query);
 /// Rows of a warp in a tile of `queryRows` rows of such a query.
 int64_t gpuWarpRows(unsigned elementBits, int64_t headDim, int64_t valueDim, int64_t queryRows);
 
+/// Warpgroups that multiply a tile of `queryRows` rows of query, key and value elements of so many bits, 64 rows each;
+/// 0 where each warp multiplies its own rows.
+int64_t gpuWarpgroups(const GpuTarget &target, unsigned elementBits, int64_t queryRows);
+
 /// What a GPU cannot do, as an error message; empty for what it can: f32 scores, head and value sizes that are known
 /// and at most 256, tiles of 16 to 256 rows, and of a multiple of 16 keys up to 128.
 std::string checkGpuTiles(const TileQuery &query, const TileSizes &sizes);

@@ -27,7 +27,8 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::flash;
 
-/// Copies of a thread that are written out; more are a loop.
+/// Copies of a thread that are written out; more are a loop. So are those of a producer, which has few registers and
+/// copies by tensor map where it can.
 static constexpr int64_t kUnrolledCopies = 8;
 
 //===----------------------------------------------------------------------===//
@@ -139,7 +140,7 @@ void TileCopy::copyElement(ImplicitLocOpBuilder &b, Value number) const {
 void TileCopy::forMine(ImplicitLocOpBuilder &b, int64_t count,
                        llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const {
   const int64_t threads = lowering.copyThreads;
-  if (count % threads == 0 && count / threads <= kUnrolledCopies) {
+  if (!lowering.shape.consumers && count % threads == 0 && count / threads <= kUnrolledCopies) {
     for (int64_t k = 0; k < count; k += threads)
       body(b, add(b, lowering.place.thread, k));
     return;
@@ -186,7 +187,8 @@ struct KvStep {
 
 } // namespace
 
-AccumulateOp attn::accumulateOf(ScoresOp scores) {
+/// The accumulate op that takes the weights of a scores op's tile; null where they are written.
+static AccumulateOp accumulateOf(ScoresOp scores) {
   for (Operation *user : scores.getScores().getUsers())
     if (auto weights = dyn_cast<WeightsOp>(user))
       for (Operation *reader : weights.getWeights().getUsers())

@@ -78,11 +78,12 @@ static std::optional<double> foldableScale(func::FuncOp kernel) {
   SmallVector<LoadQueryOp> loads;
   auto walked = kernel.walk([&](Operation *op) {
     auto scores = dyn_cast<ScoresOp>(op);
+    auto finish = dyn_cast<FinishScoresOp>(op);
     auto init = dyn_cast<InitOp>(op);
     if (auto load = dyn_cast<LoadQueryOp>(op))
       loads.push_back(load);
-    bool isSeen = (scores && !scores.getScoreRegion().empty()) || (init && init.getSink()) ||
-                  isa<StorePartialOp, LoadPartialOp>(op);
+    bool isSeen = (scores && !scores.getScoreRegion().empty()) || (finish && !finish.getScoreRegion().empty()) ||
+                  (init && init.getSink()) || isa<StorePartialOp, LoadPartialOp>(op);
     return isSeen ? WalkResult::interrupt() : WalkResult::advance();
   });
   FloatAttr scale;
@@ -93,16 +94,21 @@ static std::optional<double> foldableScale(func::FuncOp kernel) {
   return value >= 0x1p-40 && value <= 0.69 ? std::optional(value) : std::nullopt;
 }
 
-static void placeScale(func::FuncOp kernel, NvvmLowering &lowering) {
-  if (std::optional<double> scale = foldableScale(kernel)) {
-    lowering.unit = *scale;
+/// Notes what the scores of each op are multiplied by where the scale is not folded.
+static void noteScales(ArrayRef<Operation *> ops, NvvmLowering &lowering) {
+  if (lowering.unit != 1)
     return;
-  }
-  kernel.walk([&](LoadQueryOp load) {
-    for (Operation *user : load->getUsers())
-      if (isa<ScoresOp>(user) && load.getScale())
-        lowering.scoreScale[user] = load.getScale();
-  });
+  auto note = [&](Operation *op, Value query) {
+    if (auto load = query.getDefiningOp<LoadQueryOp>(); load && load.getScale())
+      lowering.scoreScale[op] = load.getScale();
+  };
+  for (Operation *root : ops)
+    root->walk([&](Operation *op) {
+      if (auto scores = dyn_cast<ScoresOp>(op))
+        note(op, scores.getQuery());
+      else if (auto finish = dyn_cast<FinishScoresOp>(op))
+        note(op, finish.getProducts().getDefiningOp<BeginScoresOp>().getQuery());
+    });
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,7 +123,8 @@ static void describeKernel(func::FuncOp kernel, const KernelShape &shape) {
   kernel->setAttr("attn.shared_bytes", b.getI64IntegerAttr(shape.sharedBytes));
 }
 
-LogicalResult attn::convertTiles(ArrayRef<Operation *> ops, const NvvmLowering &lowering) {
+LogicalResult attn::convertTiles(ArrayRef<Operation *> ops, NvvmLowering &lowering) {
+  noteScales(ops, lowering);
   MLIRContext *context = ops.front()->getContext();
   FragmentTypeConverter converter(lowering.shape);
   ConversionTarget legal(*context);
@@ -136,7 +143,7 @@ static void eraseCounters(func::FuncOp kernel) {
 }
 
 static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target) {
-  FailureOr<KernelShape> shape = shapeOfKernel(kernel, target.hasWarpgroups);
+  FailureOr<KernelShape> shape = shapeOfKernel(kernel, target);
   if (failed(shape))
     return failure();
   NvvmLowering lowering;
@@ -148,7 +155,7 @@ static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target)
   storeOnce(kernel, lowering);
   eraseCounters(kernel);
   guardDivisions(kernel);
-  placeScale(kernel, lowering);
+  lowering.unit = foldableScale(kernel).value_or(1);
   describeKernel(kernel, lowering.shape);
   if (lowering.shape.consumers)
     return convertRoles(kernel, lowering, b);
@@ -162,18 +169,14 @@ struct ConvertFlashToNvvmPass : attn::impl::ConvertFlashToNvvmPassBase<ConvertFl
   using Base::Base;
 
   void runOnOperation() override {
-    llvm::Expected<TargetDescription> description = describeTarget(target);
-    if (!description) {
-      getOperation().emitError() << llvm::toString(description.takeError());
-      return signalPassFailure();
-    }
-    if (!description->gpu) {
-      getOperation().emitError("expects a GPU such as sm_80 as target, but got ") << target;
+    llvm::Expected<GpuTarget> gpu = describeGpu(target);
+    if (!gpu) {
+      getOperation().emitError() << llvm::toString(gpu.takeError());
       return signalPassFailure();
     }
     declareSharedMemory(getOperation());
     for (auto kernel : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
-      if (failed(convertKernel(kernel, *description->gpu)))
+      if (failed(convertKernel(kernel, *gpu)))
         return signalPassFailure();
   }
 };

@@ -85,13 +85,7 @@ static void placeTiles(const TileSurvey &tiles, KernelShape &shape) {
   shape.sharedBytes = shape.barrierOffset + 8 * barriers;
 }
 
-/// Warpgroups for the rows of a tile; 0 where they cannot multiply it. wgmma has f16 and bf16 for both products.
-static int64_t consumersFor(const TileSurvey &tiles) {
-  const bool isFit = tiles.keys && tiles.element.getIntOrFloatBitWidth() == 16 && tiles.rows % 64 == 0;
-  return isFit && tiles.rows <= 128 ? tiles.rows / 64 : 0;
-}
-
-FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel, bool hasWarpgroups) {
+FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel, const GpuTarget &target) {
   TileSurvey tiles;
   auto walked = kernel.walk([&](Operation *op) { return WalkResult(tiles.add(op)); });
   if (walked.wasInterrupted())
@@ -111,8 +105,9 @@ FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel, bool hasWarpgrou
   shape.kvTile = tiles.keys;
   // Merging reads no elements; its tiles are those of f32.
   shape.element = tiles.element ? tiles.element : Float32Type::get(kernel.getContext());
-  shape.warpRows = gpuWarpRows(shape.element.getIntOrFloatBitWidth(), tiles.headDim, tiles.valueDim, shape.rows);
-  shape.consumers = hasWarpgroups ? consumersFor(tiles) : 0;
+  const unsigned bits = shape.element.getIntOrFloatBitWidth();
+  shape.warpRows = gpuWarpRows(bits, tiles.headDim, tiles.valueDim, shape.rows);
+  shape.consumers = tiles.keys ? gpuWarpgroups(target, bits, shape.rows) : 0;
   if (shape.consumers)
     shape.warpRows = 16;
   shape.threads = shape.consumers ? 128 * (shape.consumers + 1) : 32 * (shape.rows / shape.warpRows);

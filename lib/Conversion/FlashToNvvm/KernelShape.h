@@ -7,6 +7,7 @@
 #ifndef ATTN_CONVERSION_FLASHTONVVM_KERNELSHAPE_H
 #define ATTN_CONVERSION_FLASHTONVVM_KERNELSHAPE_H
 
+#include "attn/Target/TargetDescription.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace attn {
@@ -71,13 +72,16 @@ struct KernelShape {
   /// Where the barriers of stages are.
   int64_t barrierOffset = 0;
 
+  /// A warpgroup multiplies the next keys beside these values. Rounded weights then wait in registers, for which there is
+  /// room beside accumulators of up to 192 columns; ptxas spills above.
+  bool overlapsProducts() const { return consumers && valueColumns <= 192; }
+
   /// 16-row fragments of a warp.
   int64_t rowFragments() const { return warpRows / 16; }
 };
 
-/// The shape of a kernel; failure after a diagnostic where its tiles disagree. With `hasWarpgroups` 16-bit tiles of 64
-/// or 128 rows are multiplied by warpgroups.
-mlir::FailureOr<KernelShape> shapeOfKernel(mlir::func::FuncOp kernel, bool hasWarpgroups);
+/// The shape of a kernel; failure after a diagnostic where its tiles disagree.
+mlir::FailureOr<KernelShape> shapeOfKernel(mlir::func::FuncOp kernel, const GpuTarget &target);
 
 } // namespace attn
 

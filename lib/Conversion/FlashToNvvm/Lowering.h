@@ -29,9 +29,11 @@ struct Role {
   llvm::DenseMap<mlir::Value, TensorMapArguments> maps;
   /// Warpgroup of this thread among those that multiply, i32.
   mlir::Value warpgroup;
-  /// The scores and accumulate ops between which the warpgroups take turns: one multiplies while the other one does its
-  /// softmax (arXiv:2407.08608, section 3.1).
-  llvm::DenseSet<mlir::Operation *> turns;
+  /// The warpgroups take turns: one multiplies while the other one does its softmax (arXiv:2407.08608, section 3.1).
+  /// The ops whose products wait for the turn, and those behind which it is given away.
+  llvm::DenseSet<mlir::Operation *> takesTurn, givesTurn;
+  /// The finish_scores ops behind whose products those of values are under way.
+  llvm::DenseSet<mlir::Operation *> overlapped;
 };
 
 /// What the patterns of a kernel share.
@@ -63,18 +65,19 @@ struct NvvmLowering {
 /// One f32 value of each row that a thread has a part of: 2 m for row g of fragment m, 2 m + 1 for row g + 8.
 inline int64_t rowSlot(int64_t m, int64_t element) { return 2 * m + element / 2; }
 
-/// The fragments of a scores op: its products, scaled.
+/// The fragments of a scores op: its products.
 mlir::SmallVector<mlir::Value> buildScoreProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
                                                   mlir::Operation *op);
 
-/// The operands of a scores op, as values of the code that is being built.
+/// The regions of an op that makes scores, and its operands as values of the code that is being built.
 struct ScorePlace {
+  mlir::Region &scoreRegion, &maskRegion;
   mlir::Value batch, j0, keys;
   TileRows rows;
 };
 
-/// The op's regions over its fragments, and -inf where there is no key. Failure after a diagnostic.
-mlir::LogicalResult applyRegions(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, flash::ScoresOp op,
+/// The regions over fragments, and -inf where there is no key. Failure after a diagnostic.
+mlir::LogicalResult applyRegions(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
                                  const ScorePlace &place, llvm::MutableArrayRef<mlir::Value> scores);
 
 /// acc += weights * the tile of values of an accumulate op. Both in fragments.
@@ -87,18 +90,19 @@ void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering 
 void buildCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const SharedTile &tile,
                mlir::Value base, mlir::Value view, mlir::Value batch, const TileRows &rows);
 
-/// The accumulate op that takes the weights of a scores op's tile; null where they are written.
-flash::AccumulateOp accumulateOf(flash::ScoresOp scores);
-
 /// Brings the keys and values of each kv loop into shared memory, one tile ahead, and notes where the scores and
 /// accumulate ops find them. The ops are left alone.
 void placeCopies(mlir::func::FuncOp kernel, NvvmLowering &lowering);
 
-/// The same products by warpgroups. Each waits for its stage, and gives it free.
-mlir::SmallVector<mlir::Value> buildWarpgroupScores(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
+/// The same products by warpgroups, begun when their stage is there. `weights` are in pairs.
+mlir::SmallVector<mlir::Value> beginWarpgroupScores(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
                                                     mlir::Operation *op);
-void buildWarpgroupValues(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Operation *op,
+void beginWarpgroupValues(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Operation *op,
                           mlir::ValueRange weights, llvm::MutableArrayRef<mlir::Value> acc);
+/// Waits for the products of a ring's last stage that was met, but for `later` ones that were begun behind them, and
+/// gives the stage free.
+void finishWarpgroupProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const StageRing &ring,
+                             int64_t later);
 
 /// What the multiplying warpgroups do behind the copy of their query tile.
 void finishQueryCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering);
@@ -109,7 +113,7 @@ mlir::LogicalResult convertRoles(mlir::func::FuncOp kernel, NvvmLowering &loweri
                                  mlir::ImplicitLocOpBuilder &builder);
 
 /// Converts the tiles of some ops, and of all in them, to fragments. Failure after a diagnostic.
-mlir::LogicalResult convertTiles(llvm::ArrayRef<mlir::Operation *> ops, const NvvmLowering &lowering);
+mlir::LogicalResult convertTiles(llvm::ArrayRef<mlir::Operation *> ops, NvvmLowering &lowering);
 
 /// query -> nothing, scores, acc and rows as ConversionPasses.td has them.
 class FragmentTypeConverter : public mlir::TypeConverter {

@@ -187,21 +187,12 @@ static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
 
 SmallVector<Value> attn::buildScoreProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
   Value keys = lowering.stage.lookup(op);
-  SmallVector<Value> scores = lowering.shape.consumers         ? buildWarpgroupScores(b, lowering, op)
-                              : lowering.shape.element.isF32() ? fullScores(b, lowering, keys)
-                                                               : halfScores(b, lowering, keys);
-  if (Value scale = lowering.scoreScale.lookup(op))
-    for (Value &score : scores)
-      score = arith::MulFOp::create(b, score, scale);
-  return scores;
+  return lowering.shape.element.isF32() ? fullScores(b, lowering, keys) : halfScores(b, lowering, keys);
 }
 
 void attn::buildValueProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op, ValueRange weights,
                               MutableArrayRef<Value> acc) {
-  Value stage = lowering.stage.lookup(op);
-  if (lowering.shape.consumers)
-    return buildWarpgroupValues(b, lowering, op, weights, acc);
-  if (lowering.shape.element.isF32())
-    return fullValues(b, lowering, stage, weights, acc);
-  halfValues(b, lowering, stage, weights, acc);
+  Value values = lowering.stage.lookup(op);
+  lowering.shape.element.isF32() ? fullValues(b, lowering, values, weights, acc)
+                                 : halfValues(b, lowering, values, weights, acc);
 }

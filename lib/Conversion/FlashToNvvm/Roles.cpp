@@ -8,18 +8,20 @@
 //                            and of values; all other tiles are gone }
 //   if it is another one   { the kernel, in which they wait for it, multiply, and give the stage free }
 //
-// Both roles follow the same loops, and so meet the stages in the same order, whatever the loops are. A tile comes by
-// tensor map where the view's memory allows it (which the host found out) and its last rows are not behind a logical
-// end, where memory may not be read; else by the copies of sm_80.
+// Both roles follow the same loops, and so meet the stages of keys in the same order, and those of values, whatever the
+// loops are; the second has them turned by half a step (OverlapProducts.cpp), so that a product of values is under way
+// beside a softmax of its own. A tile comes by tensor map where the view's memory allows it (which the host found out)
+// and its last rows are not behind a logical end, where memory may not be read; else by the copies of sm_80.
 //
-// Two multiplying warpgroups take turns: warpgroup 0 multiplies (values of tile n, then keys of tile n + 1) while
-// warpgroup 1 does the softmax of tile n, and the other way round. A turn is given by arriving at the other's barrier
-// when the products are begun.
+// Two multiplying warpgroups take turns: warpgroup 0 multiplies (keys of tile n + 1 and values of tile n) while
+// warpgroup 1 does the softmax of tile n, and the other way round. A turn is the products between two softmaxes; it is
+// given by arriving at the other's barrier when they are begun.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../FlashLanes/Loops.h"
 #include "Warpgroup.h"
+#include "attn/Dialect/Flash/Transforms/OverlapProducts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -30,7 +32,7 @@ using namespace attn;
 using namespace attn::flash;
 
 /// Registers of a thread for each role with two multiplying warpgroups: 65536 in all, in steps of 8.
-static constexpr int64_t kProducerRegisters = 56, kConsumerRegisters = 224;
+static constexpr int64_t kProducerRegisters = 40, kConsumerRegisters = 232;
 
 //===----------------------------------------------------------------------===//
 // The producer
@@ -128,7 +130,7 @@ template <typename OpTy> struct ProducerPattern : OpConversionPattern<OpTy> {
   const NvvmLowering &lowering;
 };
 
-struct ProduceKeys : ProducerPattern<ScoresOp> {
+struct ProduceKeys : ProducerPattern<BeginScoresOp> {
   using ProducerPattern::ProducerPattern;
   void build(ImplicitLocOpBuilder &b, Adaptor adaptor) const override {
     TileRows rows{adaptor.getHk()[0], adaptor.getJ0()[0], adaptor.getKeys()[0], 1};
@@ -136,7 +138,7 @@ struct ProduceKeys : ProducerPattern<ScoresOp> {
   }
 };
 
-struct ProduceValues : ProducerPattern<AccumulateOp> {
+struct ProduceValues : ProducerPattern<BeginAccumulateOp> {
   using ProducerPattern::ProducerPattern;
   void build(ImplicitLocOpBuilder &b, Adaptor adaptor) const override {
     TileRows rows{adaptor.getHk()[0], adaptor.getJ0()[0], adaptor.getKeys()[0], 1};
@@ -162,7 +164,8 @@ static LogicalResult convertProducer(Block *block, const NvvmLowering &lowering)
   legal.addIllegalDialect<FlashDialect>();
   RewritePatternSet patterns(context);
   patterns.add<ProduceKeys, ProduceValues, ProducerPattern<LoadQueryOp>, ProducerPattern<InitOp>,
-               ProducerPattern<UpdateMaxOp>, ProducerPattern<WeightsOp>, ProducerPattern<StoreOp>,
+               ProducerPattern<FinishScoresOp>, ProducerPattern<UpdateMaxOp>, ProducerPattern<WeightsOp>,
+               ProducerPattern<RoundWeightsOp>, ProducerPattern<FinishAccumulateOp>, ProducerPattern<StoreOp>,
                ProducerPattern<StoreLseOp>, ProducerPattern<StoreWeightsOp>, ProducerPattern<StorePartialOp>>(
       converter, context, lowering);
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
@@ -218,8 +221,8 @@ static void addTensorMaps(func::FuncOp kernel, NvvmLowering &lowering) {
     lowering.role.maps[view] = {map, isUsable};
     maps.push_back(builder.getDenseI64ArrayAttr({argument.getArgNumber() - 1, tile.rows}));
   };
-  kernel.walk([&](ScoresOp op) { addMap(op.getKey(), lowering.shape.key); });
-  kernel.walk([&](AccumulateOp op) { addMap(op.getValue(), lowering.shape.value); });
+  kernel.walk([&](BeginScoresOp op) { addMap(op.getKey(), lowering.shape.key); });
+  kernel.walk([&](BeginAccumulateOp op) { addMap(op.getValue(), lowering.shape.value); });
   kernel.setFunctionType(builder.getFunctionType(entry.getArgumentTypes(), {}));
   kernel->setAttr("attn.tensor_maps", builder.getArrayAttr(maps));
 }
@@ -253,14 +256,45 @@ static NvvmLowering buildConsumer(ImplicitLocOpBuilder &b, const NvvmLowering &k
   return consumer;
 }
 
+/// The scores that are under way when products with values begin; null where there are none.
+static BeginScoresOp scoresUnderWay(BeginAccumulateOp op) {
+  for (Operation &other : llvm::reverse(llvm::make_range(op->getBlock()->begin(), op->getIterator())))
+    if (auto begin = dyn_cast<BeginScoresOp>(other))
+      return op->isBeforeInBlock(*begin->user_begin()) ? begin : BeginScoresOp();
+  return {};
+}
+
+/// True if the weights of the scores are multiplied with values: then a softmax follows, beside which the other
+/// warpgroup multiplies.
+static bool hasValues(BeginScoresOp op) {
+  auto finish = cast<FinishScoresOp>(*op->user_begin());
+  return llvm::any_of(finish.getScores().getUsers(), llvm::IsaPred<WeightsOp>);
+}
+
+/// Notes which products are under way together.
+static void noteOverlaps(Operation *consumer, Role &role) {
+  consumer->walk([&](BeginAccumulateOp op) {
+    if (BeginScoresOp scores = scoresUnderWay(op))
+      role.overlapped.insert(*scores->user_begin());
+  });
+}
+
 /// Has the two warpgroups take turns, from the first tile's keys of warpgroup 0 on.
 static void placeTurns(Block *block, NvvmLowering &lowering) {
   if (lowering.shape.consumers != 2)
     return;
-  block->getParentOp()->walk([&](ScoresOp scores) {
-    if (AccumulateOp accumulate = accumulateOf(scores)) {
-      lowering.role.turns.insert(accumulate);
-      lowering.role.turns.insert(scores);
+  Role &role = lowering.role;
+  block->getParentOp()->walk([&](Operation *op) {
+    if (auto scores = dyn_cast<BeginScoresOp>(op); scores && hasValues(scores))
+      role.givesTurn.insert(op);
+    auto values = dyn_cast<BeginAccumulateOp>(op);
+    if (!values)
+      return;
+    BeginScoresOp scores = scoresUnderWay(values);
+    role.takesTurn.insert(scores ? scores.getOperation() : op);
+    if (scores) {
+      role.givesTurn.erase(scores);
+      role.givesTurn.insert(op);
     }
   });
   block->getParentOp()->walk([&](LoadQueryOp load) {
@@ -283,6 +317,7 @@ static void placeTurns(Block *block, NvvmLowering &lowering) {
 }
 
 LogicalResult attn::convertRoles(func::FuncOp kernel, NvvmLowering &lowering, ImplicitLocOpBuilder &b) {
+  splitProducts(kernel);
   placeRings(lowering);
   addTensorMaps(kernel, lowering);
   makeBarriers(b, lowering);
@@ -298,6 +333,9 @@ LogicalResult attn::convertRoles(func::FuncOp kernel, NvvmLowering &lowering, Im
     b.clone(op, map);
   b.setInsertionPointToStart(consumerBlock);
   NvvmLowering consumer = buildConsumer(b, lowering);
+  if (lowering.shape.overlapsProducts())
+    turnLoops(consumerBlock->getParentOp());
+  noteOverlaps(consumerBlock->getParentOp(), consumer.role);
   placeTurns(consumerBlock, consumer);
   if (failed(convertProducer(producerBlock, producer)))
     return failure();

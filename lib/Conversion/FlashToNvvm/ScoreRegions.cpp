@@ -19,15 +19,14 @@
 
 using namespace mlir;
 using namespace attn;
-using namespace attn::flash;
 
 namespace {
 
-/// The regions of one scores op over the fragments of a thread.
+/// Score and mask regions over the fragments of a thread.
 class FragmentRegions {
 public:
-  FragmentRegions(ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, ScoresOp op, const ScorePlace &place)
-      : b(builder), lowering(lowering), op(op), place(place), rows(place.rows), fragments(lowering.shape.kvTile / 8) {}
+  FragmentRegions(ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const ScorePlace &place)
+      : b(builder), lowering(lowering), place(place), rows(place.rows), fragments(lowering.shape.kvTile / 8) {}
 
   LogicalResult applyScore(MutableArrayRef<Value> scores);
   LogicalResult applyMask(MutableArrayRef<Value> scores);
@@ -48,7 +47,6 @@ private:
 
   ImplicitLocOpBuilder &b;
   const NvvmLowering &lowering;
-  ScoresOp op;
   ScorePlace place;
   TileRows rows;
   int64_t fragments;
@@ -104,7 +102,7 @@ FailureOr<SmallVector<Value>> FragmentRegions::build(Region &region, IRMapping &
 }
 
 LogicalResult FragmentRegions::applyScore(MutableArrayRef<Value> scores) {
-  Region &region = op.getScoreRegion();
+  Region &region = place.scoreRegion;
   for (int64_t m = 0; m < lowering.shape.rowFragments(); ++m)
     for (int64_t n = 0; n < fragments; ++n) {
       MutableArrayRef<Value> four = scores.slice(4 * (m * fragments + n), 4);
@@ -122,7 +120,7 @@ LogicalResult FragmentRegions::applyScore(MutableArrayRef<Value> scores) {
 /// True unless every row of this warp keeps every key of the tile.
 Value FragmentRegions::mayDrop() {
   Value tail = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place.keys, constantIndex(b, lowering.shape.kvTile));
-  Region &region = op.getMaskRegion();
+  Region &region = place.maskRegion;
   if (region.empty())
     return tail;
   MaskRanges ranges = analyzeMask(region, kMaxExtent, kMaxExtent);
@@ -147,7 +145,7 @@ Value FragmentRegions::mayDrop() {
 }
 
 LogicalResult FragmentRegions::maskFragment(int64_t m, int64_t n, MutableArrayRef<Value> four) {
-  Region &region = op.getMaskRegion();
+  Region &region = place.maskRegion;
   SmallVector<Value> keep(kLanes);
   if (!region.empty()) {
     IRMapping map;
@@ -186,10 +184,10 @@ LogicalResult FragmentRegions::applyMask(MutableArrayRef<Value> scores) {
   return success();
 }
 
-LogicalResult attn::applyRegions(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, ScoresOp op,
-                                 const ScorePlace &place, MutableArrayRef<Value> scores) {
-  FragmentRegions regions(b, lowering, op, place);
-  if (!op.getScoreRegion().empty() && failed(regions.applyScore(scores)))
+LogicalResult attn::applyRegions(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const ScorePlace &place,
+                                 MutableArrayRef<Value> scores) {
+  FragmentRegions regions(b, lowering, place);
+  if (!place.scoreRegion.empty() && failed(regions.applyScore(scores)))
     return failure();
   return regions.applyMask(scores);
 }

@@ -53,7 +53,10 @@ FragmentTypeConverter::FragmentTypeConverter(const KernelShape &shape) {
   addConversion([](Type type) { return type; });
   addConversion([](QueryType, SmallVectorImpl<Type> &) { return success(); });
   addConversion([=](ScoresType type, SmallVectorImpl<Type> &types) {
-    return values(type.getContext(), m * type.getKeys() / 8 * 4, types);
+    if (type.getElement().isF32())
+      return values(type.getContext(), m * type.getKeys() / 8 * 4, types);
+    types.append(m * type.getKeys() / 8 * 2, IntegerType::get(type.getContext(), 32));
+    return success();
   });
   addConversion([=, columns = shape.valueColumns](AccType type, SmallVectorImpl<Type> &types) {
     return values(type.getContext(), m * columns / 8 * 4, types);
@@ -195,20 +198,50 @@ struct Init : FragmentPattern<InitOp> {
   }
 };
 
-struct Scores : FragmentPattern<ScoresOp> {
-  using FragmentPattern::FragmentPattern;
-  FailureOr<Results> lower(ImplicitLocOpBuilder &b, ScoresOp op, Adaptor adaptor) const override {
-    SmallVector<Value> scores = buildScoreProducts(b, lowering, op);
-    ScorePlace place{adaptor.getB()[0], adaptor.getJ0()[0], adaptor.getKeys()[0], rowsOf(adaptor)};
-    if (failed(applyRegions(b, lowering, op, place, scores)))
+/// Scores of products, and the maximum of each row.
+template <typename OpTy> struct ScoresPattern : FragmentPattern<OpTy> {
+  using FragmentPattern<OpTy>::FragmentPattern;
+  using typename FragmentPattern<OpTy>::Adaptor;
+  using typename FragmentPattern<OpTy>::Results;
+
+  FailureOr<Results> finish(ImplicitLocOpBuilder &b, OpTy op, Adaptor adaptor, SmallVector<Value> scores) const {
+    const NvvmLowering &lowering = this->lowering;
+    if (Value scale = lowering.scoreScale.lookup(op))
+      for (Value &score : scores)
+        score = arith::MulFOp::create(b, score, scale);
+    ScorePlace place{op.getScoreRegion(), op.getMaskRegion(),   adaptor.getB()[0],
+                     adaptor.getJ0()[0],  adaptor.getKeys()[0], rowsOf(adaptor)};
+    if (failed(applyRegions(b, lowering, place, scores)))
       return failure();
-    SmallVector<Value> max(rowSlots());
-    forValues(b, lowering.shape.kvTile, [&](int64_t number, int64_t slot, Value) {
+    SmallVector<Value> max(this->rowSlots());
+    this->forValues(b, lowering.shape.kvTile, [&](int64_t number, int64_t slot, Value) {
       max[slot] = max[slot] ? arith::MaxNumFOp::create(b, max[slot], scores[number]) : scores[number];
     });
     for (Value &value : max)
       value = quadMax(b, value);
     return Results{scores, max};
+  }
+};
+
+struct Scores : ScoresPattern<ScoresOp> {
+  using ScoresPattern::ScoresPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, ScoresOp op, Adaptor adaptor) const override {
+    return finish(b, op, adaptor, buildScoreProducts(b, lowering, op));
+  }
+};
+
+struct BeginScores : FragmentPattern<BeginScoresOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, BeginScoresOp op, Adaptor) const override {
+    return Results{beginWarpgroupScores(b, lowering, op)};
+  }
+};
+
+struct FinishScores : ScoresPattern<FinishScoresOp> {
+  using ScoresPattern::ScoresPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, FinishScoresOp op, Adaptor adaptor) const override {
+    finishWarpgroupProducts(b, lowering, lowering.role.keys, lowering.role.overlapped.contains(op));
+    return finish(b, op, adaptor, list(adaptor.getProducts()));
   }
 };
 
@@ -240,15 +273,53 @@ struct Weights : FragmentPattern<WeightsOp> {
   }
 };
 
-struct Accumulate : FragmentPattern<AccumulateOp> {
+/// Pairs of weights, as they lie in the left operand of a product.
+struct RoundWeights : FragmentPattern<RoundWeightsOp> {
   using FragmentPattern::FragmentPattern;
-  FailureOr<Results> lower(ImplicitLocOpBuilder &b, AccumulateOp op, Adaptor adaptor) const override {
-    SmallVector<Value> acc = list(adaptor.getAcc());
-    forValues(b, lowering.shape.valueColumns, [&](int64_t number, int64_t slot, Value) {
-      acc[number] = arith::MulFOp::create(b, acc[number], adaptor.getRescale()[slot]);
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, RoundWeightsOp op, Adaptor adaptor) const override {
+    ValueRange weights = adaptor.getWeights();
+    SmallVector<Value> pairs;
+    for (size_t k = 0; k < weights.size(); k += 2)
+      pairs.push_back(pack(b, op.getType().getElement(), weights[k], weights[k + 1]));
+    return Results{pairs};
+  }
+};
+
+template <typename OpTy> struct AccumulatePattern : FragmentPattern<OpTy> {
+  using FragmentPattern<OpTy>::FragmentPattern;
+
+  SmallVector<Value> rescaled(ImplicitLocOpBuilder &b, ValueRange acc, ValueRange rescale) const {
+    SmallVector<Value> result = list(acc);
+    this->forValues(b, this->lowering.shape.valueColumns, [&](int64_t number, int64_t slot, Value) {
+      result[number] = arith::MulFOp::create(b, result[number], rescale[slot]);
     });
+    return result;
+  }
+};
+
+struct Accumulate : AccumulatePattern<AccumulateOp> {
+  using AccumulatePattern::AccumulatePattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, AccumulateOp op, Adaptor adaptor) const override {
+    SmallVector<Value> acc = rescaled(b, adaptor.getAcc(), adaptor.getRescale());
     buildValueProducts(b, lowering, op, adaptor.getWeights(), acc);
     return Results{acc};
+  }
+};
+
+struct BeginAccumulate : AccumulatePattern<BeginAccumulateOp> {
+  using AccumulatePattern::AccumulatePattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, BeginAccumulateOp op, Adaptor adaptor) const override {
+    SmallVector<Value> acc = rescaled(b, adaptor.getAcc(), adaptor.getRescale());
+    beginWarpgroupValues(b, lowering, op, adaptor.getWeights(), acc);
+    return Results{acc};
+  }
+};
+
+struct FinishAccumulate : FragmentPattern<FinishAccumulateOp> {
+  using FragmentPattern::FragmentPattern;
+  FailureOr<Results> lower(ImplicitLocOpBuilder &b, FinishAccumulateOp, Adaptor adaptor) const override {
+    finishWarpgroupProducts(b, lowering, lowering.role.values, 0);
+    return Results{list(adaptor.getAcc())};
   }
 };
 
@@ -404,6 +475,7 @@ struct Merge : FragmentPattern<MergeOp> {
 
 void attn::populateFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
                                     RewritePatternSet &patterns) {
-  patterns.add<LoadQuery, Init, Scores, UpdateMax, Weights, Accumulate, Store, StoreLse, StoreWeights, StorePartial,
-               LoadPartial, Merge>(converter, patterns.getContext(), lowering);
+  patterns.add<LoadQuery, Init, Scores, BeginScores, FinishScores, UpdateMax, Weights, RoundWeights, Accumulate,
+               BeginAccumulate, FinishAccumulate, Store, StoreLse, StoreWeights, StorePartial, LoadPartial, Merge>(
+      converter, patterns.getContext(), lowering);
 }

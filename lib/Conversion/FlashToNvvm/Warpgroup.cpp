@@ -35,11 +35,19 @@ Value attn::buildCounter(ImplicitLocOpBuilder &b) {
   return counter;
 }
 
+static StageSlot slotOf(ImplicitLocOpBuilder &b, Value count) {
+  constexpr int64_t stages = KernelShape::kStages;
+  return {modulo(b, count, stages), modulo(b, divide(b, count, stages), 2)};
+}
+
 StageSlot attn::nextSlot(ImplicitLocOpBuilder &b, const StageRing &ring) {
   Value count = LLVM::LoadOp::create(b, b.getI32Type(), ring.counter);
   LLVM::StoreOp::create(b, add(b, count, 1), ring.counter);
-  constexpr int64_t stages = KernelShape::kStages;
-  return {modulo(b, count, stages), modulo(b, divide(b, count, stages), 2)};
+  return slotOf(b, count);
+}
+
+StageSlot attn::lastSlot(ImplicitLocOpBuilder &b, const StageRing &ring) {
+  return slotOf(b, add(b, LLVM::LoadOp::create(b, b.getI32Type(), ring.counter), -1));
 }
 
 Value attn::stageOffset(ImplicitLocOpBuilder &b, const StageRing &ring, const StageSlot &slot) {
@@ -156,22 +164,33 @@ static void callProduct(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, i
     sum = LLVM::ExtractValueOp::create(b, result, k);
 }
 
-/// All products that were begun are done: a stage may be overwritten, its sums be read.
-static void finishProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const StageRing &ring,
-                           const StageSlot &slot) {
-  NVVM::WgmmaWaitGroupSyncOp::create(b, 0);
+void attn::finishWarpgroupProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const StageRing &ring,
+                                   int64_t later) {
+  NVVM::WgmmaWaitGroupSyncOp::create(b, later);
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.lane, i32(b, 0));
   auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  arriveAt(b, emptyBarrier(b, ring, slot));
+  arriveAt(b, emptyBarrier(b, ring, lastSlot(b, ring)));
 }
 
-SmallVector<Value> attn::buildWarpgroupScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
+static void takeTurn(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
+  if (lowering.role.takesTurn.contains(op))
+    syncAt(b, add(b, lowering.role.warpgroup, kFirstTurn), 256);
+}
+
+/// The products are under way: the other warpgroup may begin its own.
+static void giveTurn(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
+  if (lowering.role.givesTurn.contains(op))
+    arriveOnlyAt(b, arith::SubIOp::create(b, i32(b, kFirstTurn + 1), lowering.role.warpgroup), 256);
+}
+
+SmallVector<Value> attn::beginWarpgroupScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
   const KernelShape &shape = lowering.shape;
   const StageRing &ring = lowering.role.keys;
   StageSlot slot = nextSlot(b, ring);
   waitFor(b, fullBarrier(b, ring, slot), slot.parity);
+  takeTurn(b, lowering, op);
   Value query = descriptor(b, times(b, lowering.role.warpgroup, 64 * shape.query.pitch), 16, 8 * shape.query.pitch);
   Value key = descriptor(b, stageOffset(b, ring, slot), 16, 8 * shape.key.pitch);
   SmallVector<Value> scores(shape.kvTile / 2, arith::ConstantOp::create(b, b.getF32FloatAttr(0)));
@@ -182,33 +201,26 @@ SmallVector<Value> attn::buildWarpgroupScores(ImplicitLocOpBuilder &b, const Nvv
     callProduct(b, lowering, shape.kvTile, "ss", arguments, scores);
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(b);
-  // The products are under way: the other warpgroup may begin its own.
-  if (lowering.role.turns.contains(op))
-    arriveOnlyAt(b, arith::SubIOp::create(b, i32(b, kFirstTurn + 1), lowering.role.warpgroup), 256);
-  finishProducts(b, lowering, ring, slot);
+  giveTurn(b, lowering, op);
   return scores;
 }
 
-void attn::buildWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op,
+void attn::beginWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op,
                                 ValueRange weights, MutableArrayRef<Value> acc) {
   const KernelShape &shape = lowering.shape;
   const StageRing &ring = lowering.role.values;
   StageSlot slot = nextSlot(b, ring);
   waitFor(b, fullBarrier(b, ring, slot), slot.parity);
-  if (lowering.role.turns.contains(op))
-    syncAt(b, add(b, lowering.role.warpgroup, kFirstTurn), 256);
+  takeTurn(b, lowering, op);
   Value value = descriptor(b, stageOffset(b, ring, slot), shape.value.boxBytes(), 8 * shape.value.pitch);
-  SmallVector<Value> packed;
-  for (size_t k = 0; k < weights.size(); k += 2)
-    packed.push_back(pack(b, shape.element, weights[k], weights[k + 1]));
   NVVM::WgmmaFenceAlignedOp::create(b);
   for (int64_t key = 0; key < shape.kvTile; key += 16) {
-    SmallVector<Value> arguments(packed.begin() + key / 4, packed.begin() + key / 4 + 4);
+    SmallVector<Value> arguments(weights.slice(key / 4, 4));
     arguments.push_back(moved(b, value, key * shape.value.pitch));
     callProduct(b, lowering, shape.valueColumns, "rs", arguments, acc);
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(b);
-  finishProducts(b, lowering, ring, slot);
+  giveTurn(b, lowering, op);
 }
 
 void attn::finishQueryCopy(ImplicitLocOpBuilder &b, const NvvmLowering &lowering) {

@@ -28,8 +28,9 @@ struct StageSlot {
 /// A counter at 0.
 mlir::Value buildCounter(mlir::ImplicitLocOpBuilder &builder);
 
-/// The next stage; the ring moves on.
+/// The next stage; the ring moves on. And the one that was met last.
 StageSlot nextSlot(mlir::ImplicitLocOpBuilder &builder, const StageRing &ring);
+StageSlot lastSlot(mlir::ImplicitLocOpBuilder &builder, const StageRing &ring);
 
 /// Where a stage, and its two barriers, are: i32 offset, and pointers.
 mlir::Value stageOffset(mlir::ImplicitLocOpBuilder &builder, const StageRing &ring, const StageSlot &slot);

@@ -11,7 +11,7 @@
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: nvvm.barrier
 // The producer has no tile values in its loop.
-// CHECK: nvvm.setmaxregister decrease 56
+// CHECK: nvvm.setmaxregister decrease 40
 // CHECK: scf.for %{{[^ ]+}} = %{{[^ ]+}} to %{{[^ ]+}} step %{{[^ ]+}} {
 // CHECK: llvm.call @attn_dev_mbarrier_wait
 // CHECK: arith.andi %[[USABLE_K]], %{{.+}} : i1
@@ -20,9 +20,9 @@
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.fence.proxy
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %[[MAP_V]],
-// The consumers wait for keys, multiply, give the turn, and multiply the values when it is theirs.
-// CHECK: nvvm.setmaxregister increase 224
-// CHECK: scf.for
+// The consumers multiply the first keys, and give the turn.
+// CHECK: nvvm.setmaxregister increase 232
+// CHECK: scf.if
 // CHECK: llvm.call @attn_dev_mbarrier_wait
 // CHECK: nvvm.wgmma.fence.aligned
 // CHECK: llvm.call @attn_dev_wgmma_m64n128k16_f32_f16_ss
@@ -31,9 +31,36 @@
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: nvvm.mbarrier.arrive %
 // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ff2f16x2.rn"
+// When it is theirs again, they multiply the next keys and these values, and do the softmax when the first is done. The
+// weights are rounded when the second is: until then it reads their registers.
+// CHECK: scf.for
+// CHECK: llvm.call @attn_dev_mbarrier_wait
+// CHECK: nvvm.barrier id = %{{.+}} number_of_threads = %{{.+}}
+// CHECK: nvvm.wgmma.fence.aligned
+// CHECK: llvm.call @attn_dev_wgmma_m64n128k16_f32_f16_ss
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK-NOT: wait.group
+// CHECK-NOT: cta.arrive
+// CHECK: llvm.call @attn_dev_mbarrier_wait
+// CHECK-NOT: nvvm.barrier
+// CHECK: nvvm.wgmma.fence.aligned
+// CHECK: llvm.call @attn_dev_wgmma_m64n64k16_f32_f16_rs
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: llvm.call_intrinsic "llvm.nvvm.barrier.cta.arrive.aligned.count"
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK-NOT: ff2f16x2
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 0
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ff2f16x2.rn"
+// CHECK: scf.yield
+// The last values.
 // CHECK: nvvm.barrier id = %{{.+}} number_of_threads = %{{.+}}
 // CHECK: llvm.call @attn_dev_wgmma_m64n64k16_f32_f16_rs
-// CHECK: scf.yield
+// CHECK-NOT: cta.arrive
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK-NOT: flash.
 !m = memref<1x1x?x64xf16>
 gpu.module @attn_device {

@@ -27,8 +27,13 @@ func.func private @query_of_integers(!flash.query<4 x 8, i32>)
 
 // -----
 
+// expected-error @below {{expects a tile of scores or weights of f16, bf16, f32 or f64, but got 'i16'}}
+func.func private @scores_of_i16(!flash.scores<4 x 8, i16>)
+
+// -----
+
 // expected-error @below {{expects a tile of f32 or f64, but got 'f16'}}
-func.func private @scores_of_f16(!flash.scores<4 x 8, f16>)
+func.func private @acc_of_f16(!flash.acc<4 x 8, f16>)
 
 // -----
 

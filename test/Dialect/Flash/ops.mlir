@@ -101,3 +101,29 @@ func.func @partials(%max: memref<6x4x5xf32>, %sum: memref<6x4x5xf32>, %acc: memr
   %r:3 = flash.merge(%m0, %l0, %a1), (%m, %l, %a) rows %n : !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
   return
 }
+
+// Products under way.
+// CHECK-LABEL: func.func @products
+// CHECK: %[[P:.+]] = flash.begin_scores %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] keys %{{.+}} : !flash.query<64 x 8, f16>, memref<1x1x?x8xf16> -> !flash.scores<64 x 16, f32>
+// CHECK: %[[S:.+]], %{{.+}} = flash.finish_scores %[[P]] at(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}) rows %{{.+}} keys %{{.+}} group 2 score(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}) {
+// CHECK: } where(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}) {
+// CHECK: } : !flash.scores<64 x 16, f32>, !flash.rows<64, f32>
+// CHECK: %[[W:.+]] = flash.round_weights %[[S]] : !flash.scores<64 x 16, f32> -> !flash.scores<64 x 16, f16>
+// CHECK: %[[B:.+]] = flash.begin_accumulate %{{.+}}, %{{.+}}, %[[W]], %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] keys %{{.+}} : !flash.acc<64 x 8, f32>, !flash.rows<64, f32>, !flash.scores<64 x 16, f16>, memref<1x1x?x8xf16>
+// CHECK: flash.finish_accumulate %[[B]] : !flash.acc<64 x 8, f32>
+func.func @products(%q: !flash.query<64 x 8, f16>, %k: memref<1x1x?x8xf16>, %a: !flash.acc<64 x 8, f32>, %n: index) {
+  %p = flash.begin_scores %q, %k[%n, %n, %n] keys %n
+    : !flash.query<64 x 8, f16>, memref<1x1x?x8xf16> -> !flash.scores<64 x 16, f32>
+  %s, %r = flash.finish_scores %p at(%n, %n, %n, %n) rows %n keys %n group 2 score(%x, %b, %h, %i, %j) {
+    %y = arith.negf %x : f32
+    attn.yield %y : f32
+  } where(%b, %h, %i, %j) {
+    %keep = arith.cmpi sle, %j, %i : index
+    attn.yield %keep : i1
+  } : !flash.scores<64 x 16, f32>, !flash.rows<64, f32>
+  %w = flash.round_weights %s : !flash.scores<64 x 16, f32> -> !flash.scores<64 x 16, f16>
+  %begun = flash.begin_accumulate %a, %r, %w, %k[%n, %n, %n] keys %n
+    : !flash.acc<64 x 8, f32>, !flash.rows<64, f32>, !flash.scores<64 x 16, f16>, memref<1x1x?x8xf16>
+  %done = flash.finish_accumulate %begun : !flash.acc<64 x 8, f32>
+  return
+}

@@ -51,7 +51,7 @@ func.func @loop_that_does_not_carry_it(%o: memref<1x2x3x8xf32>, %n: index) {
 func.func @query_elsewhere(%q: memref<1x2x3x8xf32>) {
   %c0 = arith.constant 0 : index
   %query = flash.load_query %q[%c0, %c0, %c0] rows %c0 : memref<1x2x3x8xf32> -> !flash.query<16 x 8, f32>
-  // expected-error @below {{'test.use' op expects to find query tiles in flash.scores alone, but uses one of type '!flash.query<16 x 8, f32>'}}
+  // expected-error @below {{'test.use' op expects to find query tiles in flash.scores and flash.begin_scores alone, but uses one of type '!flash.query<16 x 8, f32>'}}
   "test.use"(%query) : (!flash.query<16 x 8, f32>) -> ()
   return
 }

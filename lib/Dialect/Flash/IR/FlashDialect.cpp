@@ -40,11 +40,11 @@ static void printExtent(AsmPrinter &printer, int64_t extent) {
 
 namespace {
 
-/// Constants of the regions of flash.scores stay in them.
+/// Constants of score and mask regions stay in them.
 struct RegionConstants : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
   bool shouldMaterializeInto(Region *region) const final {
-    return isa<ScoresOp, ClassifyTileOp>(region->getParentOp());
+    return isa<ScoresOp, FinishScoresOp, ClassifyTileOp>(region->getParentOp());
   }
 };
 

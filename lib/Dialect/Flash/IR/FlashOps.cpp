@@ -14,6 +14,7 @@ using namespace attn::flash;
 //===----------------------------------------------------------------------===//
 
 static bool isWide(Type type) { return isa<Float32Type, Float64Type>(type); }
+static bool isNarrow(Type type) { return isa<Float16Type, BFloat16Type>(type); }
 
 static LogicalResult verifyExtent(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t extent,
                                   int64_t least) {
@@ -34,15 +35,18 @@ LogicalResult QueryType::verify(function_ref<InFlightDiagnostic()> emitError, in
     return failure();
   if (!ShapedType::isDynamic(headDim) && failed(verifyExtent(emitError, "headDim", headDim, 0)))
     return failure();
-  if (isa<Float16Type, BFloat16Type>(element) || isWide(element))
+  if (isNarrow(element) || isWide(element))
     return success();
   return emitError() << "expects a query tile of f16, bf16, f32 or f64, but got " << element;
 }
 
 LogicalResult ScoresType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t keys,
                                  Type element) {
-  return failure(failed(verifyExtent(emitError, "rows", rows, 1)) || failed(verifyExtent(emitError, "keys", keys, 1)) ||
-                 failed(verifyWide(emitError, element)));
+  if (failed(verifyExtent(emitError, "rows", rows, 1)) || failed(verifyExtent(emitError, "keys", keys, 1)))
+    return failure();
+  if (isNarrow(element) || isWide(element))
+    return success();
+  return emitError() << "expects a tile of scores or weights of f16, bf16, f32 or f64, but got " << element;
 }
 
 LogicalResult AccType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t valueDim,
@@ -186,6 +190,79 @@ LogicalResult StoreWeightsOp::verify() {
     return failure();
   return verifyWideDest(*this, getDest(), elementOf(getScores().getType()));
 }
+
+//===----------------------------------------------------------------------===//
+// Products under way
+//===----------------------------------------------------------------------===//
+
+/// What is under way is waited for by the op that uses it, in the same block.
+template <typename FinishOp> static LogicalResult verifyUnderWay(Operation *op) {
+  Value result = op->getResult(0);
+  if (result.hasOneUse() && isa<FinishOp>(*result.user_begin()) && result.user_begin()->getBlock() == op->getBlock())
+    return success();
+  InFlightDiagnostic diagnostic = op->emitOpError("expects one ")
+                                  << FinishOp::getOperationName() << " in its block as the only user of its result";
+  for (Operation *user : result.getUsers())
+    diagnostic.attachNote(user->getLoc()) << "used here";
+  return diagnostic;
+}
+
+/// What is waited for has been begun.
+template <typename BeginOp> static LogicalResult verifyBegun(Operation *op, Value operand) {
+  if (operand.getDefiningOp<BeginOp>())
+    return success();
+  return op->emitOpError("expects the result of a ") << BeginOp::getOperationName() << " as operand";
+}
+
+LogicalResult BeginScoresOp::verify() {
+  auto query = cast<QueryType>(getQuery().getType());
+  Type element = elementOf(getResult().getType());
+  if (failed(verifyTiles(*this, {query, getResult().getType()})))
+    return failure();
+  if (!isWide(element))
+    return emitOpError("expects scores of f32 or f64, but got ") << getResult().getType();
+  if (failed(verifyView(*this, "key", cast<MemRefType>(getKey().getType()), "headDim", query.getHeadDim(), element)))
+    return failure();
+  return verifyUnderWay<FinishScoresOp>(*this);
+}
+
+LogicalResult FinishScoresOp::verify() {
+  if (failed(verifyTiles(*this, {getScores().getType(), getRowMax().getType()})))
+    return failure();
+  return verifyBegun<BeginScoresOp>(*this, getProducts());
+}
+
+LogicalResult FinishScoresOp::verifyRegions() {
+  if (failed(verifyModRegion(*this, getScoreRegion(), elementOf(getScores().getType()))))
+    return failure();
+  return verifyModRegion(*this, getMaskRegion(), {});
+}
+
+LogicalResult RoundWeightsOp::verify() {
+  auto weights = cast<ScoresType>(getWeights().getType()), result = cast<ScoresType>(getResult().getType());
+  if (weights.getRows() != result.getRows() || weights.getKeys() != result.getKeys())
+    return emitOpError("expects its tiles to have one shape, but got ") << weights << " and " << result;
+  if (weights.getElement().isF32() && isNarrow(result.getElement()))
+    return success();
+  return emitOpError("expects to round f32 to f16 or bf16, but got ") << weights << " and " << result;
+}
+
+LogicalResult BeginAccumulateOp::verify() {
+  auto acc = cast<AccType>(getAcc().getType());
+  auto weights = cast<ScoresType>(getWeights().getType());
+  auto value = cast<MemRefType>(getValue().getType());
+  if (failed(verifyTiles(*this, {acc, getRescale().getType()})))
+    return failure();
+  if (weights.getRows() != acc.getRows())
+    return emitOpError("expects its tiles to have the same rows, but got ") << acc << " and " << weights;
+  if (weights.getElement() != value.getElementType())
+    return emitOpError("expects weights of the elements of value, but got ") << weights << " and " << value;
+  if (failed(verifyView(*this, "value", value, "valueDim", acc.getValueDim(), acc.getElement())))
+    return failure();
+  return verifyUnderWay<FinishAccumulateOp>(*this);
+}
+
+LogicalResult FinishAccumulateOp::verify() { return verifyBegun<BeginAccumulateOp>(*this, getAcc()); }
 
 //===----------------------------------------------------------------------===//
 // Partial results

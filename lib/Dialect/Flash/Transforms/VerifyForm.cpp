@@ -54,8 +54,9 @@ static LogicalResult checkConsumedOnce(Value value, Region &region) {
 
 static LogicalResult checkQuery(Value value) {
   for (Operation *user : value.getUsers())
-    if (!isa<ScoresOp>(user))
-      return user->emitOpError("expects to find query tiles in flash.scores alone, but uses one of type ")
+    if (!isa<ScoresOp, BeginScoresOp>(user))
+      return user->emitOpError("expects to find query tiles in flash.scores and flash.begin_scores alone, but uses one "
+                               "of type ")
              << value.getType();
   return success();
 }
