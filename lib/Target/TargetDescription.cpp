@@ -97,6 +97,13 @@ static llvm::Error checkName(StringRef triple, StringRef name) {
   return llvm::Error::success();
 }
 
+/// Chips of data centres, and of Jetson, have more than those of graphics cards.
+static int64_t sharedBytesOf(unsigned version) {
+  if (version == 80 || version == 87)
+    return 163 << 10;
+  return version >= 90 && version < 120 ? 227 << 10 : 99 << 10;
+}
+
 llvm::Expected<GpuTarget> attn::describeGpu(StringRef name) {
   if (!isGpuTarget(name))
     return makeError("expects a GPU such as sm_80 as target, but got " + name.str());
@@ -107,6 +114,7 @@ llvm::Expected<GpuTarget> attn::describeGpu(StringRef name) {
   if (number.getAsInteger(10, gpu.version) || gpu.version < 80 || gpu.version > 129)
     return makeError("unknown GPU '" + name + "'; use sm_80, sm_86, sm_89, sm_90 or a later one, or sm_90a");
   gpu.hasWarpgroups = gpu.version == 90 && isSpecific;
+  gpu.sharedBytes = sharedBytesOf(gpu.version);
   return gpu;
 }
 

@@ -68,11 +68,24 @@ static int64_t gpuKeys(const GpuTarget &target, const TileQuery &query, int64_t 
   return size <= 64 ? 64 : 32;
 }
 
+/// Shared memory of a query tile and two stages of keys and of values, at most: rows have a chunk of 16 bytes more than
+/// they need where they meet banks twice, and whole boxes of 128 bytes for warpgroups.
+static int64_t gpuSharedBytes(const GpuTarget &target, const TileQuery &query, int64_t queryRows) {
+  const int64_t columns = llvm::alignTo(std::max(query.headDim, query.valueDim), 16);
+  const int64_t bytes = columns * query.elementBits / 8;
+  const bool isBoxed = bytes % 128 == 0 || gpuWarpgroups(target, query.elementBits, queryRows) > 0;
+  const int64_t row = isBoxed ? llvm::alignTo(bytes, 128) : bytes + 16;
+  constexpr int64_t barriers = 64;
+  return (queryRows + 4 * gpuKeys(target, query, queryRows)) * row + barriers;
+}
+
 TileSizes attn::chooseGpuTiles(const GpuTarget &target, const TileQuery &query) {
   const bool isHalf = query.elementBits <= 16;
   const bool isSmallHead = std::max(query.headDim, query.valueDim) <= 128;
   const bool isLarge = isHalf && (isSmallHead || target.hasWarpgroups);
   TileSizes sizes{isLarge ? 128 : 64, 0, 0, 0};
+  while (sizes.queryRows > 16 && gpuSharedBytes(target, query, sizes.queryRows) > target.sharedBytes)
+    sizes.queryRows /= 2;
   sizes.lanes = sizes.queryRows;
   shareTile(query, 16, sizes);
   sizes.kvTile = gpuKeys(target, query, sizes.queryRows);

@@ -224,6 +224,15 @@ TEST(GpuTarget, Chips) {
   EXPECT_TRUE(gpu("sm_90a").hasWarpgroups);
   // wgmma is sm_90a's alone.
   EXPECT_FALSE(gpu("sm_100a").hasWarpgroups);
+  for (auto [chip, kibibytes] : {std::pair("sm_80", 163),
+                                 {"sm_86", 99},
+                                 {"sm_87", 163},
+                                 {"sm_89", 99},
+                                 {"sm_90", 227},
+                                 {"sm_90a", 227},
+                                 {"sm_100", 227},
+                                 {"sm_120", 99}})
+    EXPECT_EQ(gpu(chip).sharedBytes, kibibytes << 10) << chip;
   for (const char *name : {"sm_70", "sm_", "sm_90b", "sm_a", "host", ""})
     EXPECT_FALSE(llvm::errorToBool(describeGpu("sm_80").takeError()) ||
                  !llvm::errorToBool(describeGpu(name).takeError()))
@@ -245,10 +254,10 @@ TEST(TileModel, GpuTilesFitSharedMemoryAndRegisters) {
         query.elementBits = bits;
         TileSizes tiles = chooseGpuTiles(gpu(chip), query);
         const int64_t warpgroups = gpuWarpgroups(gpu(chip), bits, tiles.queryRows);
-        // A query tile, two stages of keys and of values. A block of sm_86 may have 99 KiB, one of sm_90 227.
-        const int64_t padded = warpgroups ? (headDim + 63) / 64 * 64 : headDim + 8;
-        const int64_t bytes = (tiles.queryRows + 4 * tiles.kvTile) * padded * bits / 8;
-        EXPECT_LE(bytes, (warpgroups ? 227 : 99) << 10) << chip << " " << bits << " " << headDim;
+        // A query tile, two stages of keys and of values; a block of sm_86 may have 99 KiB, of sm_90 227.
+        const int64_t row = warpgroups ? (headDim * 2 + 127) / 128 * 128 : headDim * bits / 8;
+        EXPECT_LE((tiles.queryRows + 4 * tiles.kvTile) * row, gpu(chip).sharedBytes)
+            << chip << " " << bits << " " << headDim;
         // Accumulators and scores of a thread leave some of its registers for all else.
         const int64_t rows = warpgroups ? 16 : tiles.lanes;
         EXPECT_LE(rows * (headDim + tiles.kvTile) / 32, 200) << chip << " " << bits << " " << headDim;

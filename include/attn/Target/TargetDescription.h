@@ -19,6 +19,8 @@ struct GpuTarget {
   unsigned version = 80;
   /// sm_90a: warpgroup matrix products, and copies by descriptor.
   bool hasWarpgroups = false;
+  /// Bytes of shared memory that a block may have (CUDA C++ Programming Guide, "Compute Capabilities").
+  int64_t sharedBytes = 99 << 10;
 };
 
 /// A CPU, as the cost models and the code generator see it. A plain value: equal descriptions give equal code.

@@ -114,5 +114,10 @@ FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel, const GpuTarget 
   shape.valueColumns = layoutOf(1, tiles.valueDim, 2).paddedColumns;
   if (tiles.keys)
     placeTiles(tiles, shape);
+  if (shape.sharedBytes > target.sharedBytes)
+    return kernel.emitOpError("expects tiles that fit in the ")
+               << target.sharedBytes << " bytes of shared memory of a block of " << target.chip << ", but got "
+               << shape.sharedBytes,
+           failure();
   return shape;
 }

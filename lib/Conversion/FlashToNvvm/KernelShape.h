@@ -80,7 +80,7 @@ struct KernelShape {
   int64_t rowFragments() const { return warpRows / 16; }
 };
 
-/// The shape of a kernel; failure after a diagnostic where its tiles disagree.
+/// The shape of a kernel; failure after a diagnostic where its tiles disagree, or do not fit the chip.
 mlir::FailureOr<KernelShape> shapeOfKernel(mlir::func::FuncOp kernel, const GpuTarget &target);
 
 } // namespace attn

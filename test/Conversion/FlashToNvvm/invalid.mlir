@@ -23,3 +23,18 @@ gpu.module @attn_device {
     return
   }
 }
+
+// -----
+
+// 256 rows of 512 bytes of queries, two stages of 64 rows of keys and two of values: 256 KiB of 163.
+!m = memref<1x1x?x256xf16>
+gpu.module @attn_device {
+  // expected-error @below {{'func.func' op expects tiles that fit in the 166912 bytes of shared memory of a block of sm_80, but got 262144}}
+  func.func @large_tiles(%n: index, %q: !m, %k: !m) {
+    %query = flash.load_query %q[%n, %n, %n] rows %n : !m -> !flash.query<256 x 256, f16>
+    %m, %l, %a = flash.init : !flash.rows<256, f32>, !flash.rows<256, f32>, !flash.acc<256 x 256, f32>
+    %s, %t = flash.scores %query, %k at(%n, %n : %n, %n, %n) rows %n keys %n
+      : !flash.query<256 x 256, f16>, !m -> !flash.scores<256 x 64, f32>, !flash.rows<256, f32>
+    return
+  }
+}
