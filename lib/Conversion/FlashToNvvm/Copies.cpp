@@ -17,6 +17,7 @@
 
 #include "../FlashLanes/Loops.h"
 #include "../FlashLanes/Regions.h"
+#include "GlobalView.h"
 #include "Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -42,58 +43,36 @@ public:
   TileCopy(ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const SharedTile &tile, Value base, Value view,
            Value batch, const TileRows &rows)
       : b(builder), lowering(lowering), tile(tile), base(base), view(view), batch(batch), rows(rows),
-        metadata(memref::ExtractStridedMetadataOp::create(b, view)), strides(metadata.getStrides()) {}
+        global(builder, view) {}
 
   void build();
 
 private:
   bool mayBeChunked() const;
-  Value isAligned();
   Value rowAddress(ImplicitLocOpBuilder &b, Value row) const;
   void copyChunk(ImplicitLocOpBuilder &b, Value number) const;
   void copyElement(ImplicitLocOpBuilder &b, Value number) const;
   void forMine(ImplicitLocOpBuilder &b, int64_t count,
                llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const;
-  Value bytes(ImplicitLocOpBuilder &b, Value elements) const {
-    return b.createOrFold<arith::MulIOp>(elements, constantIndex(b, tile.elementBytes));
-  }
 
   ImplicitLocOpBuilder &b;
   const NvvmLowering &lowering;
   const SharedTile &tile;
   Value base, view, batch;
   TileRows rows;
-  memref::ExtractStridedMetadataOp metadata;
-  ValueRange strides;
-  /// Of the view's first element, in bytes.
-  Value start;
+  GlobalView global;
 };
 
 } // namespace
 
 /// The types tell that rows are whole chunks of neighbours.
-bool TileCopy::mayBeChunked() const {
-  auto type = cast<MemRefType>(view.getType());
-  return type.isLastDimUnitStride() && tile.columns % tile.perChunk() == 0;
-}
-
-/// True where the first element of every row is at a multiple of 16 bytes.
-Value TileCopy::isAligned() {
-  Value bits = start;
-  for (Value stride : strides.drop_back())
-    bits = b.createOrFold<arith::OrIOp>(bits, bytes(b, stride));
-  Value low = b.createOrFold<arith::AndIOp>(bits, constantIndex(b, 15));
-  return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, low, constantIndex(b, 0));
-}
+bool TileCopy::mayBeChunked() const { return global.hasUnitColumns() && tile.columns % tile.perChunk() == 0; }
 
 /// The address of a row, in bytes; of the last valid one for those behind it.
 Value TileCopy::rowAddress(ImplicitLocOpBuilder &b, Value row) const {
   Value last = arith::SubIOp::create(b, rows.rows, constantIndex(b, 1));
   Value valid = arith::MinSIOp::create(b, toIndex(b, row), last);
-  Value offset = arith::MulIOp::create(b, batch, strides[0]);
-  offset = plus(b, offset, arith::MulIOp::create(b, rows.head(b, valid), strides[1]));
-  offset = plus(b, offset, arith::MulIOp::create(b, rows.query(b, valid), strides[2]));
-  return plus(b, start, bytes(b, offset));
+  return global.rowAddress(b, {batch, rows.head(b, valid), rows.query(b, valid)});
 }
 
 /// Chunk `number` of the tile, row by row. One that does not exist is zeros, and reads nothing.
@@ -106,9 +85,7 @@ void TileCopy::copyChunk(ImplicitLocOpBuilder &b, Value number) const {
   }
   Value size = arith::SelectOp::create(b, exists, i32(b, 16), i32(b, 0));
   Value inRow = arith::MulIOp::create(b, toIndex(b, chunk), constantIndex(b, 16));
-  Value address = plus(b, rowAddress(b, row), inRow);
-  Value source = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1),
-                                          Value(arith::IndexCastOp::create(b, b.getI64Type(), address)));
+  Value source = globalPointer(b, plus(b, rowAddress(b, row), inRow));
   Value target = sharedPointer(b, chunkOffset(b, tile, base, row, chunk));
   NVVM::CpAsyncOp::create(b, target, source, 16, NVVM::LoadCacheModifierKind::CG, size);
 }
@@ -130,9 +107,7 @@ void TileCopy::copyElement(ImplicitLocOpBuilder &b, Value number) const {
     scf::YieldOp::create(nested, loc, Value(arith::ConstantOp::create(nested, loc, nested.getZeroAttr(element))));
   };
   Value value = scf::IfOp::create(b, exists, load, zero).getResult(0);
-  Value offset = chunkOffset(b, tile, base, row, divide(b, column, tile.perChunk()));
-  offset = add(b, offset, times(b, modulo(b, column, tile.perChunk()), tile.elementBytes));
-  LLVM::StoreOp::create(b, value, sharedPointer(b, offset));
+  LLVM::StoreOp::create(b, value, sharedPointer(b, elementOffset(b, tile, base, row, column)));
 }
 
 /// Calls `body` with the numbers in [0, count) that this thread has to do.
@@ -149,14 +124,12 @@ void TileCopy::forMine(ImplicitLocOpBuilder &b, int64_t count,
 }
 
 void TileCopy::build() {
-  Value pointer = memref::ExtractAlignedPointerAsIndexOp::create(b, metadata.getBaseBuffer());
-  start = plus(b, pointer, bytes(b, metadata.getOffset()));
   auto byElement = [&](ImplicitLocOpBuilder &b) {
     forMine(b, tile.rows * tile.paddedColumns, [&](ImplicitLocOpBuilder &b, Value n) { copyElement(b, n); });
   };
   if (!mayBeChunked())
     return byElement(b);
-  auto branch = scf::IfOp::create(b, isAligned(), /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(b, global.isAligned(b, 16), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   forMine(b, tile.rows * tile.chunks(), [&](ImplicitLocOpBuilder &b, Value n) { copyChunk(b, n); });

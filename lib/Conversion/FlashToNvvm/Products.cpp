@@ -127,9 +127,7 @@ static void multiplyParts(ImplicitLocOpBuilder &b, Type element, const Parts &le
 
 /// The element at a row and column of a tile.
 static Value loadElement(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, Value row, Value column) {
-  Value offset = chunkOffset(b, tile, base, row, divide(b, column, tile.perChunk()));
-  offset = add(b, offset, times(b, modulo(b, column, tile.perChunk()), tile.elementBytes));
-  return LLVM::LoadOp::create(b, b.getF32Type(), sharedPointer(b, offset));
+  return LLVM::LoadOp::create(b, b.getF32Type(), sharedPointer(b, elementOffset(b, tile, base, row, column)));
 }
 
 static SmallVector<Value> fullScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value keys) {

@@ -49,6 +49,11 @@ Value attn::chunkOffset(ImplicitLocOpBuilder &b, const SharedTile &tile, Value b
   return add(b, add(b, base, times(b, row, tile.pitch)), times(b, chunk, 16));
 }
 
+Value attn::elementOffset(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, Value row, Value column) {
+  Value offset = chunkOffset(b, tile, base, row, divide(b, column, tile.perChunk()));
+  return add(b, offset, times(b, modulo(b, column, tile.perChunk()), tile.elementBytes));
+}
+
 void attn::blockBarrier(ImplicitLocOpBuilder &b) { NVVM::BarrierOp::create(b); }
 
 //===----------------------------------------------------------------------===//
@@ -111,8 +116,8 @@ Value attn::pack(ImplicitLocOpBuilder &b, Type element, Value low, Value high) {
 
 static Value allLanes(ImplicitLocOpBuilder &b) { return i32(b, -1); }
 
-static Value fromLane(ImplicitLocOpBuilder &b, Value value, int64_t lanesOff) {
-  return NVVM::ShflOp::create(b, b.getF32Type(), allLanes(b), value, i32(b, lanesOff), i32(b, 31), NVVM::ShflKind::bfly,
+Value attn::fromLane(ImplicitLocOpBuilder &b, Value value, int64_t mask) {
+  return NVVM::ShflOp::create(b, value.getType(), allLanes(b), value, i32(b, mask), i32(b, 31), NVVM::ShflKind::bfly,
                               UnitAttr());
 }
 

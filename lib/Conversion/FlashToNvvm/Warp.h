@@ -58,6 +58,9 @@ void declareSharedMemory(mlir::Operation *deviceModule);
 /// The offset of a chunk in a tile that starts at `base`.
 mlir::Value chunkOffset(mlir::ImplicitLocOpBuilder &builder, const SharedTile &tile, mlir::Value base, mlir::Value row,
                         mlir::Value chunk);
+/// That of an element.
+mlir::Value elementOffset(mlir::ImplicitLocOpBuilder &builder, const SharedTile &tile, mlir::Value base,
+                          mlir::Value row, mlir::Value column);
 
 /// Waits for all threads of the block; what they wrote to shared memory is then seen.
 void blockBarrier(mlir::ImplicitLocOpBuilder &builder);
@@ -77,6 +80,9 @@ mlir::Value pack(mlir::ImplicitLocOpBuilder &builder, mlir::Type element, mlir::
 /// The sum or maximum of a value over the four threads that hold a row.
 mlir::Value quadSum(mlir::ImplicitLocOpBuilder &builder, mlir::Value value);
 mlir::Value quadMax(mlir::ImplicitLocOpBuilder &builder, mlir::Value value);
+
+/// The value (f32 or i32) of the lane whose number differs in the bits of `mask`.
+mlir::Value fromLane(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, int64_t mask);
 
 /// True for all threads of the warp if it is for one, or for each, of them.
 mlir::Value warpAny(mlir::ImplicitLocOpBuilder &builder, mlir::Value condition);
