@@ -3,15 +3,25 @@
 //
 // A kv loop becomes
 //
-//   copy the first tile of keys and values into stage 0; commit
+//   copy the keys of the first tile into stage 0; commit; its values; commit
 //   for each tile n {
-//     copy tile n + 1, if there is one, into stage (n + 1) mod 2; commit
-//     wait for all copies but those just begun; barrier                  // tile n is there, for every thread
-//     the ops of the loop, on stage n mod 2
-//     barrier                                                            // stage n mod 2 may be overwritten
+//     wait for the keys of tile n; barrier A
+//     copy the keys of tile n + 1, if there is one, into stage (n + 1) mod 2; commit; its values; commit
+//     scores and softmax of tile n
+//     wait for the values of tile n; barrier B
+//     add the values of tile n
 //   }
+//   barrier C
 //
-// as in FlashAttention-2 (arXiv:2307.08691, section 3). The query tile comes with the first of these groups.
+// so that the scores wait for nothing but keys, as in FlashAttention-2 (arXiv:2307.08691, section 3). The query tile is
+// a group in front of the first keys; where only scores are computed, there are no values and no barrier B.
+//
+// What the barriers are for:
+// - a thread's wait is for its own copies, so that every wait has a barrier behind it: A for keys, B for values;
+// - a stage is overwritten after all threads have read it: tile n + 1 takes the stage of tile n - 1, whose scores and
+//   values each thread has finished before it comes to A of tile n. C does this for the stages of the last tiles.
+// Waiting counts groups: each tile has two (one without values), also where there is nothing to copy. In front of A
+// the last one begun is the values of tile n; in front of B, the values of n, and keys and values of n + 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -197,7 +207,7 @@ static Value keysAt(ImplicitLocOpBuilder &b, KvStep kv, Value j0) {
   return map.lookupOrDefault(kv.scores.getKeys());
 }
 
-/// Begins the copies of the tile at `j0` into a stage (an i32 number).
+/// Begins the copies of the tile at `j0` into a stage (an i32 number). The last group is not committed yet.
 static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0, Value number) {
   const KernelShape &shape = lowering.shape;
   ScoresOp scores = kv.scores;
@@ -206,20 +216,40 @@ static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, K
   buildCopy(b, lowering, shape.key, base, scores.getKey(), scores.getB(), rows);
   if (!kv.accumulate)
     return;
+  NVVM::CpAsyncCommitGroupOp::create(b);
   base = add(b, times(b, number, shape.value.bytes()), shape.valueOffset);
   buildCopy(b, lowering, shape.value, base, kv.accumulate.getValue(), scores.getB(), rows);
 }
 
+/// The same, with all its groups, of a tile that may not exist; then they are empty.
 static void beginCopiesIf(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0, Value number) {
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, j0, kv.loop.getUpperBound());
-  auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+  auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/kv.accumulate != nullptr);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     beginCopies(b, lowering, kv, j0, number);
+    if (kv.accumulate) {
+      b.setInsertionPointToStart(branch.elseBlock());
+      NVVM::CpAsyncCommitGroupOp::create(b);
+    }
   }
-  // A group for each tile, so that waiting counts tiles.
   NVVM::CpAsyncCommitGroupOp::create(b);
+}
+
+/// Waits until all but the last `groups` copies that were begun are there, for every thread.
+static void waitForCopies(ImplicitLocOpBuilder &b, int64_t groups) {
+  NVVM::CpAsyncWaitGroupOp::create(b, groups);
+  blockBarrier(b);
+}
+
+/// In front of the second product; `later` groups were begun after the tile's values.
+static void waitForValues(ImplicitLocOpBuilder &b, KvStep kv, int64_t later) {
+  if (!kv.accumulate)
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(kv.accumulate);
+  waitForCopies(b, later);
 }
 
 /// The stage of the loop's tile, i32: its number modulo the stages.
@@ -242,13 +272,13 @@ static void stageLoop(KvStep kv, NvvmLowering &lowering) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   beginCopiesIf(b, lowering, kv, loop.getLowerBound(), i32(b, 0));
   b.setInsertionPointToStart(loop.getBody());
+  waitForCopies(b, kv.accumulate ? 1 : 0);
   Value number = stageOf(b, loop);
   Value next = modulo(b, add(b, number, 1), KernelShape::kStages);
   beginCopiesIf(b, lowering, kv, plus(b, loop.getInductionVar(), loop.getStep()), next);
-  NVVM::CpAsyncWaitGroupOp::create(b, KernelShape::kStages - 1);
-  blockBarrier(b);
   noteStage(b, kv, number, lowering);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
+  waitForValues(b, kv, 2);
+  b.setInsertionPointAfter(loop);
   blockBarrier(b);
 }
 
@@ -258,9 +288,9 @@ static void stageTile(KvStep kv, NvvmLowering &lowering) {
   Value number = i32(b, 0);
   beginCopies(b, lowering, kv, kv.scores.getJ0(), number);
   NVVM::CpAsyncCommitGroupOp::create(b);
-  NVVM::CpAsyncWaitGroupOp::create(b, 0);
-  blockBarrier(b);
+  waitForCopies(b, kv.accumulate ? 1 : 0);
   noteStage(b, kv, number, lowering);
+  waitForValues(b, kv, 0);
   Operation *last = kv.accumulate ? kv.accumulate.getOperation() : kv.scores.getOperation();
   b.setInsertionPointAfter(last);
   blockBarrier(b);
