@@ -135,13 +135,14 @@ static void eraseCounters(func::FuncOp kernel) {
   kernel.walk([](CountKvTilesOp op) { op.erase(); });
 }
 
-static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target) {
+static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target, bool allowTf32) {
   FailureOr<KernelShape> shape = shapeOfKernel(kernel, target.hasWarpgroups);
   if (failed(shape))
     return failure();
   NvvmLowering lowering;
   lowering.shape = *shape;
   lowering.copyThreads = shape->threads;
+  lowering.allowTf32 = allowTf32;
   auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), &kernel.getBody().front());
   lowering.place = buildPlace(b, shape->threads);
   placeItem(kernel, lowering, b);
@@ -173,7 +174,7 @@ struct ConvertFlashToNvvmPass : attn::impl::ConvertFlashToNvvmPassBase<ConvertFl
     }
     declareSharedMemory(getOperation());
     for (auto kernel : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
-      if (failed(convertKernel(kernel, *description->gpu)))
+      if (failed(convertKernel(kernel, *description->gpu, allowTf32)))
         return signalPassFailure();
   }
 };

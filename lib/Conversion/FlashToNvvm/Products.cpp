@@ -7,7 +7,8 @@
 // f32: a value is split into a tf32 part and the rest, which is rounded to tf32; three of the four products of the
 // parts are summed, the small ones first. The product of the rests is left out: 2^-20 of the whole at most. The order
 // of the contracted index is free as long as both operands agree: position t of eight is element 2t, position t + 4 is
-// 2t + 1, so that scores in registers are a left operand, too.
+// 2t + 1, so that scores in registers are a left operand, too. With allow-tf32 it is one product of the values rounded
+// to tf32, to nearest: mma.sync itself would drop bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,16 +96,24 @@ static void halfValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
 
 namespace {
 
-/// The tf32 parts of values, as registers.
+/// The tf32 parts of values, as registers. No small ones with allow-tf32.
 struct Parts {
   SmallVector<Value> large, small;
 };
 
 } // namespace
 
-static Parts split(ImplicitLocOpBuilder &b, ValueRange values) {
+static Value roundToTf32(ImplicitLocOpBuilder &b, Value value) {
+  return NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), value, NVVM::FPRoundingMode::RNA);
+}
+
+static Parts split(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, ValueRange values) {
   Parts parts;
   for (Value value : values) {
+    if (lowering.allowTf32) {
+      parts.large.push_back(roundToTf32(b, value));
+      continue;
+    }
     Value bits = arith::BitcastOp::create(b, b.getI32Type(), value);
     Value large = arith::AndIOp::create(b, bits, i32(b, ~0x1fff));
     Value asFloat = arith::BitcastOp::create(b, b.getF32Type(), large);
@@ -113,15 +122,17 @@ static Parts split(ImplicitLocOpBuilder &b, ValueRange values) {
     Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
     Value rest = arith::SelectOp::create(b, isWhole, zero, arith::SubFOp::create(b, value, asFloat));
     parts.large.push_back(large);
-    parts.small.push_back(NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), rest, NVVM::FPRoundingMode::RNA));
+    parts.small.push_back(roundToTf32(b, rest));
   }
   return parts;
 }
 
 static void multiplyParts(ImplicitLocOpBuilder &b, Type element, const Parts &left, const Parts &right,
                           MutableArrayRef<Value> fragment) {
-  multiply(b, element, left.small, right.large, fragment);
-  multiply(b, element, left.large, right.small, fragment);
+  if (!left.small.empty()) {
+    multiply(b, element, left.small, right.large, fragment);
+    multiply(b, element, left.large, right.small, fragment);
+  }
   multiply(b, element, left.large, right.large, fragment);
 }
 
@@ -145,11 +156,12 @@ static SmallVector<Value> fullScores(ImplicitLocOpBuilder &b, const NvvmLowering
           Value row = add(b, lowering.fragmentRow(b, m), below);
           values.push_back(loadElement(b, shape.query, i32(b, 0), row, column));
         }
-      query.push_back(split(b, values));
+      query.push_back(split(b, lowering, values));
     }
     for (int64_t n = 0; n < fragments; ++n) {
       Value row = add(b, place.g, 8 * n);
-      Parts key = split(b, {loadElement(b, shape.key, keys, row, even), loadElement(b, shape.key, keys, row, odd)});
+      Parts key =
+          split(b, lowering, {loadElement(b, shape.key, keys, row, even), loadElement(b, shape.key, keys, row, odd)});
       for (int64_t m = 0; m < shape.rowFragments(); ++m)
         multiplyParts(b, shape.element, query[m], key, fragment(scores, m * fragments + n));
     }
@@ -166,13 +178,14 @@ static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
     SmallVector<Parts> left;
     for (int64_t m = 0; m < shape.rowFragments(); ++m) {
       ValueRange four = weights.slice(4 * (m * fragments + key / 8), 4);
-      left.push_back(split(b, {four[0], four[2], four[1], four[3]}));
+      left.push_back(split(b, lowering, {four[0], four[2], four[1], four[3]}));
     }
     Value even = add(b, times(b, place.t, 2), key), odd = add(b, even, 1);
     for (int64_t n = 0; n < columns; ++n) {
       Value column = add(b, place.g, 8 * n);
-      Parts right = split(
-          b, {loadElement(b, shape.value, values, even, column), loadElement(b, shape.value, values, odd, column)});
+      Parts right =
+          split(b, lowering,
+                {loadElement(b, shape.value, values, even, column), loadElement(b, shape.value, values, odd, column)});
       for (int64_t m = 0; m < shape.rowFragments(); ++m)
         multiplyParts(b, shape.element, left[m], right, fragment(acc, m * columns + n));
     }
