@@ -59,8 +59,9 @@ public:
 
 private:
   bool mayBeChunked() const;
-  Value rowAddress(ImplicitLocOpBuilder &b, Value row) const;
-  void copyChunk(ImplicitLocOpBuilder &b, Value number) const;
+  Value chunkAddress(ImplicitLocOpBuilder &b, Value row, Value chunk) const;
+  void copyChunk(ImplicitLocOpBuilder &b, TileIndex row, Value chunk, Value address) const;
+  void copyChunks(ImplicitLocOpBuilder &b) const;
   void copyElement(ImplicitLocOpBuilder &b, Value number) const;
   void forMine(ImplicitLocOpBuilder &b, int64_t count,
                llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const;
@@ -78,26 +79,41 @@ private:
 /// The types tell that rows are whole chunks of neighbours.
 bool TileCopy::mayBeChunked() const { return global.hasUnitColumns() && tile.columns % tile.perChunk() == 0; }
 
-/// The address of a row, in bytes; of the last valid one for those behind it.
-Value TileCopy::rowAddress(ImplicitLocOpBuilder &b, Value row) const {
-  Value last = arith::SubIOp::create(b, rows.rows, constantIndex(b, 1));
-  Value valid = arith::MinSIOp::create(b, toIndex(b, row), last);
-  return global.rowAddress(b, {batch, rows.head(b, valid), rows.query(b, valid)});
+/// The address of a chunk; no valid one where the row does not exist.
+Value TileCopy::chunkAddress(ImplicitLocOpBuilder &b, Value row, Value chunk) const {
+  Value index = toIndex(b, row), inRow = arith::MulIOp::create(b, toIndex(b, chunk), constantIndex(b, 16));
+  return plus(b, global.rowAddress(b, {batch, rows.head(b, index), rows.query(b, index)}), inRow);
 }
 
-/// Chunk `number` of the tile, row by row. One that does not exist is zeros, and reads nothing.
-void TileCopy::copyChunk(ImplicitLocOpBuilder &b, Value number) const {
-  Value row = divide(b, number, tile.chunks()), chunk = modulo(b, number, tile.chunks());
-  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, toI32(b, rows.rows));
+/// A chunk at an address. One that does not exist is zeros, and reads nothing.
+void TileCopy::copyChunk(ImplicitLocOpBuilder &b, TileIndex row, Value chunk, Value address) const {
+  Value exists =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, add(b, row.value, row.number), toI32(b, rows.rows));
   if (tile.columns != tile.paddedColumns) {
     Value end = i32(b, tile.columns / tile.perChunk());
     exists = arith::AndIOp::create(b, exists, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, chunk, end));
   }
   Value size = arith::SelectOp::create(b, exists, i32(b, 16), i32(b, 0));
-  Value inRow = arith::MulIOp::create(b, toIndex(b, chunk), constantIndex(b, 16));
-  Value source = globalPointer(b, plus(b, rowAddress(b, row), inRow));
-  Value target = sharedPointer(b, chunkOffset(b, tile, base, row, chunk));
-  NVVM::CpAsyncOp::create(b, target, source, 16, NVVM::LoadCacheModifierKind::CG, size);
+  NVVM::CpAsyncOp::create(b, chunkPointer(b, tile, base, row, {chunk}), globalPointer(b, address), 16,
+                          NVVM::LoadCacheModifierKind::CG, size);
+}
+
+/// All chunks of the tile, row by row. Where a thread has the same chunk in all its rows, and these the same head, its
+/// addresses are one step apart.
+void TileCopy::copyChunks(ImplicitLocOpBuilder &b) const {
+  const int64_t threads = lowering.copyThreads, chunks = tile.chunks(), count = tile.rows * chunks;
+  const int64_t apart = threads / chunks, copies = count / threads;
+  if (threads % chunks || count % threads || copies > kUnrolledCopies || apart % rows.group)
+    return forMine(b, count, [&](ImplicitLocOpBuilder &b, Value number) {
+      Value row = divide(b, number, chunks), chunk = modulo(b, number, chunks);
+      copyChunk(b, {row}, chunk, chunkAddress(b, row, chunk));
+    });
+  Value row = divide(b, lowering.place.thread, chunks), chunk = modulo(b, lowering.place.thread, chunks);
+  Value address = chunkAddress(b, row, chunk), step = global.rowStep(b, apart / rows.group);
+  for (int64_t k = 0; k < copies; ++k) {
+    copyChunk(b, {row, k * apart}, chunk, address);
+    address = plus(b, address, step);
+  }
 }
 
 /// Element `number` of the tile, row by row.
@@ -117,7 +133,7 @@ void TileCopy::copyElement(ImplicitLocOpBuilder &b, Value number) const {
     scf::YieldOp::create(nested, loc, Value(arith::ConstantOp::create(nested, loc, nested.getZeroAttr(element))));
   };
   Value value = scf::IfOp::create(b, exists, load, zero).getResult(0);
-  LLVM::StoreOp::create(b, value, sharedPointer(b, elementOffset(b, tile, base, row, column)));
+  LLVM::StoreOp::create(b, value, elementPointer(b, tile, base, {row}, {column}));
 }
 
 /// Calls `body` with the numbers in [0, count) that this thread has to do.
@@ -142,7 +158,7 @@ void TileCopy::build() {
   auto branch = scf::IfOp::create(b, global.isAligned(b, 16), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  forMine(b, tile.rows * tile.chunks(), [&](ImplicitLocOpBuilder &b, Value n) { copyChunk(b, n); });
+  copyChunks(b);
   b.setInsertionPointToStart(branch.elseBlock());
   byElement(b);
 }

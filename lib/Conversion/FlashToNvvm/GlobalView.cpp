@@ -38,6 +38,10 @@ Value GlobalView::rowAddress(ImplicitLocOpBuilder &b, ValueRange place) const {
   return plus(b, start, bytes(b, offset));
 }
 
+Value GlobalView::rowStep(ImplicitLocOpBuilder &b, int64_t rows) const {
+  return bytes(b, b.createOrFold<arith::MulIOp>(strides[2], constantIndex(b, rows)));
+}
+
 Value attn::globalPointer(ImplicitLocOpBuilder &b, Value address) {
   return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1),
                                   Value(arith::IndexCastOp::create(b, b.getI64Type(), address)));

@@ -28,6 +28,9 @@ public:
   /// The address of the first element at a place [entry, head, position].
   mlir::Value rowAddress(mlir::ImplicitLocOpBuilder &builder, mlir::ValueRange place) const;
 
+  /// Bytes from a row to the one `rows` positions behind it.
+  mlir::Value rowStep(mlir::ImplicitLocOpBuilder &builder, int64_t rows) const;
+
   mlir::MemRefType type() const { return mlir::cast<mlir::MemRefType>(view.getType()); }
 
 private:
