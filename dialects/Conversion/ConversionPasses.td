@@ -172,8 +172,8 @@ def ConvertFlashToNvvmPass : Pass<"convert-flash-to-nvvm", "::mlir::gpu::GPUModu
 
     Tiles of keys and values come into two stages of shared memory by cp.async, one tile ahead of the products; rows are
     padded with zeros to whole fragments and swizzled so that ldmatrix meets no bank twice. Memory that is not aligned to
-    16 bytes is copied element by element, which is decided at run time. f32 is multiplied as three products of tf32
-    parts. Score and mask regions are built over the four elements of a fragment; where the mask analysis proves the
+    16 bytes is copied, and written, element by element, which is decided at run time. f32 is multiplied as three
+    products of tf32 parts; with `allow-tf32` as one product of the rounded values. Score and mask regions are built over the four elements of a fragment; where the mask analysis proves the
     warp's part of a tile full, the mask is left out at run time. Kernels without tiles run one item a thread.
 
     Kernels get the attributes `attn.threads` (of a block), `attn.items` (that a block does) and `attn.shared_bytes`.
@@ -181,6 +181,8 @@ def ConvertFlashToNvvmPass : Pass<"convert-flash-to-nvvm", "::mlir::gpu::GPUModu
   }];
   let options = [
     Option<"target", "target", "std::string", "\"sm_80\"", "GPU: sm_80, sm_86, sm_89, sm_90, sm_90a, ...">,
+    Option<"allowTf32", "allow-tf32", "bool", "false",
+           "multiply f32 as one product of tf32, each operand within 2^-11 of its value, in place of three within 2^-20">,
   ];
   let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::NVVM::NVVMDialect",

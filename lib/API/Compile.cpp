@@ -50,6 +50,7 @@ static CodeOptions convert(const CompileOptions &options, llvm::StringRef target
   result.pipeline.countKvTiles = options.countKvTiles();
   result.pipeline.fuse = options.fuse();
   result.pipeline.verifyFusion = options.verifyFusion();
+  result.pipeline.allowTf32 = options.allowTf32();
   result.optimize = options.optimize();
   return result;
 }

@@ -99,7 +99,7 @@ static void addGpuTargetPasses(OpPassManager &pm, const PipelineOptions &options
   cleanUp(functions, /*keepsLoops=*/true);
   pm.addPass(flash::createOutlineKernelsPass());
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
-  device.addPass(createConvertFlashToNvvmPass({options.target}));
+  device.addPass(createConvertFlashToNvvmPass({options.target, options.allowTf32}));
   // One place of a thread and one address of a row are built many times over. The rest is LLVM's to simplify: kernels
   // are thousands of operations, of which canonicalize would find few.
   device.nest<func::FuncOp>().addPass(createCSEPass());
@@ -194,16 +194,18 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::desc("turn unfused attention into attn.attention"), llvm::cl::init(true)};
   Option<bool> verifyFusion{*this, "verify-fusion", llvm::cl::desc("compare each fusion with its graph"),
                             llvm::cl::init(false)};
+  Option<bool> allowTf32{*this, "allow-tf32", llvm::cl::desc("multiply f32 on a GPU as one product of tf32"),
+                         llvm::cl::init(false)};
 };
 
 } // namespace
 
 void attn::registerPipelines() {
-  PassPipelineRegistration<CommandLineOptions>("attn-compile", "Compile a graph down to a level of IR",
-                                               [](OpPassManager &pm, const CommandLineOptions &options) {
-                                                 buildCompilePipeline(
-                                                     pm, {options.to, options.target, options.tileQ, options.tileKv,
-                                                          options.segmentKeys, options.blockRows, options.skipTiles,
-                                                          options.countKvTiles, options.fuse, options.verifyFusion});
-                                               });
+  PassPipelineRegistration<CommandLineOptions>(
+      "attn-compile", "Compile a graph down to a level of IR",
+      [](OpPassManager &pm, const CommandLineOptions &options) {
+        buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.segmentKeys,
+                                  options.blockRows, options.skipTiles, options.countKvTiles, options.fuse,
+                                  options.verifyFusion, options.allowTf32});
+      });
 }

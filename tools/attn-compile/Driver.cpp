@@ -38,11 +38,13 @@ public:
   }
 
   /// The LLVM IR of the kernels for a chip.
-  Result<std::unique_ptr<llvm::Module>> compile(const std::string &chip, llvm::LLVMContext &llvmContext) {
+  Result<std::unique_ptr<llvm::Module>> compile(const std::string &chip, const Settings &settings,
+                                                llvm::LLVMContext &llvmContext) {
     diagnostics.clear();
     mlir::OwningOpRef<mlir::ModuleOp> clone = module->clone();
     CodeOptions options;
     options.pipeline.target = chip;
+    options.pipeline.allowTf32 = settings.allowTf32;
     auto kernels = compileKernels(*clone, llvmContext, options);
     if (kernels)
       return std::move(*kernels);
@@ -129,7 +131,7 @@ static Status addCubin(const Settings &settings, const std::string &chip, const 
 static Status compileFor(const Settings &settings, const std::string &chip, Input &input,
                          std::vector<DeviceImagePart> &parts) {
   llvm::LLVMContext context;
-  auto kernels = input.compile(chip, context);
+  auto kernels = input.compile(chip, settings, context);
   if (!kernels)
     return kernels.error();
   if (settings.emit == Emit::Llvm) {

@@ -36,6 +36,8 @@ struct CommandLine {
                             cl::value_desc("KIND"), cl::init("ptx"), cl::cat(category)};
   cl::opt<std::string> output{"o", cl::desc("file to write (default -: stdout)"), cl::value_desc("FILE"), cl::init("-"),
                               cl::cat(category)};
+  cl::opt<bool> allowTf32{"allow-tf32", cl::cat(category),
+                          cl::desc("multiply f32 as one product of tf32 in place of three")};
   cl::opt<bool> resources{
       "resources", cl::cat(category),
       cl::desc("print registers, spills and shared memory of each kernel, and warnings, to stderr")};
@@ -95,6 +97,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.file = line.file;
   settings.chips.assign(line.targets.begin(), line.targets.end());
   settings.output = line.output;
+  settings.allowTf32 = line.allowTf32;
   settings.resources = line.resources;
   if (Status status = parseKinds(line, settings); !status)
     return status.error();

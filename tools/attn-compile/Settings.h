@@ -21,6 +21,7 @@ struct Settings {
   /// "-": stdout.
   std::string output = "-";
   AssemblerOptions assembler;
+  bool allowTf32 = false;
   bool resources = false;
 };
 

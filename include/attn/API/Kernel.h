@@ -83,6 +83,10 @@ public:
   /// Compare each attention that `fuse` makes with what was written, by the reference interpreter, and fail where they
   /// differ; off unless turned on. Takes up to seconds for each.
   CompileOptions &verifyFusion(bool on) { return verifyFused = on, *this; }
+  /// Multiply f32 on a GPU as one product of tf32: each query, key, weight and value is within 2^-11 of what it was,
+  /// and the largest floats, from 2^128 - 2^116 on, become infinite. Less exact than Module::check allows f32. Off
+  /// unless turned on: then it is three products, within 2^-20. Means nothing for other types, or on a CPU.
+  CompileOptions &allowTf32(bool on) { return tf32Products = on, *this; }
   /// LLVM's optimisation of the generated code; on unless turned off. Off is for debugging: slower code, the same bits
   /// are not promised.
   CompileOptions &optimize(bool on) { return llvmPasses = on, *this; }
@@ -105,6 +109,7 @@ public:
   bool countKvTiles() const { return countTiles; }
   bool fuse() const { return fuseAttention; }
   bool verifyFusion() const { return verifyFused; }
+  bool allowTf32() const { return tf32Products; }
   bool optimize() const { return llvmPasses; }
   const std::function<void(Stage, const std::string &)> &dump() const { return dumpHook; }
   const std::function<void(const Diagnostic &)> &onDiagnostic() const { return diagnosticHandler; }
@@ -112,7 +117,7 @@ public:
 private:
   int64_t queryRows = 0, kvTile = 0, kvSegment = 0, registerRows = 0;
   bool llvmPasses = true, skipEmptyTiles = true, countTiles = false, fuseAttention = true;
-  bool verifyFused = false;
+  bool verifyFused = false, tf32Products = false;
   std::function<void(Stage, const std::string &)> dumpHook;
   std::function<void(const Diagnostic &)> diagnosticHandler;
 };

@@ -3,20 +3,31 @@
 //
 // A kv loop becomes
 //
-//   copy the first tile of keys and values into stage 0; commit
+//   copy the keys of the first tile into stage 0; commit; its values; commit
 //   for each tile n {
-//     copy tile n + 1, if there is one, into stage (n + 1) mod 2; commit
-//     wait for all copies but those just begun; barrier                  // tile n is there, for every thread
-//     the ops of the loop, on stage n mod 2
-//     barrier                                                            // stage n mod 2 may be overwritten
+//     wait for the keys of tile n; barrier A
+//     copy the keys of tile n + 1, if there is one, into stage (n + 1) mod 2; commit; its values; commit
+//     scores and softmax of tile n
+//     wait for the values of tile n; barrier B
+//     add the values of tile n
 //   }
+//   barrier C
 //
-// as in FlashAttention-2 (arXiv:2307.08691, section 3). The query tile comes with the first of these groups.
+// so that the scores wait for nothing but keys, as in FlashAttention-2 (arXiv:2307.08691, section 3). The query tile is
+// a group in front of the first keys; where only scores are computed, there are no values and no barrier B.
+//
+// What the barriers are for:
+// - a thread's wait is for its own copies, so that every wait has a barrier behind it: A for keys, B for values;
+// - a stage is overwritten after all threads have read it: tile n + 1 takes the stage of tile n - 1, whose scores and
+//   values each thread has finished before it comes to A of tile n. C does this for the stages of the last tiles.
+// Waiting counts groups: each tile has two (one without values), also where there is nothing to copy. In front of A
+// the last one begun is the values of tile n; in front of B, the values of n, and keys and values of n + 1.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../FlashLanes/Loops.h"
 #include "../FlashLanes/Regions.h"
+#include "GlobalView.h"
 #include "Lowering.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -43,75 +54,67 @@ public:
   TileCopy(ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const SharedTile &tile, Value base, Value view,
            Value batch, const TileRows &rows)
       : b(builder), lowering(lowering), tile(tile), base(base), view(view), batch(batch), rows(rows),
-        metadata(memref::ExtractStridedMetadataOp::create(b, view)), strides(metadata.getStrides()) {}
+        global(builder, view) {}
 
   void build();
 
 private:
   bool mayBeChunked() const;
-  Value isAligned();
-  Value rowAddress(ImplicitLocOpBuilder &b, Value row) const;
-  void copyChunk(ImplicitLocOpBuilder &b, Value number) const;
+  Value chunkAddress(ImplicitLocOpBuilder &b, Value row, Value chunk) const;
+  void copyChunk(ImplicitLocOpBuilder &b, TileIndex row, Value chunk, Value address) const;
+  void copyChunks(ImplicitLocOpBuilder &b) const;
   void copyElement(ImplicitLocOpBuilder &b, Value number) const;
   void forMine(ImplicitLocOpBuilder &b, int64_t count,
                llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const;
-  Value bytes(ImplicitLocOpBuilder &b, Value elements) const {
-    return b.createOrFold<arith::MulIOp>(elements, constantIndex(b, tile.elementBytes));
-  }
 
   ImplicitLocOpBuilder &b;
   const NvvmLowering &lowering;
   const SharedTile &tile;
   Value base, view, batch;
   TileRows rows;
-  memref::ExtractStridedMetadataOp metadata;
-  ValueRange strides;
-  /// Of the view's first element, in bytes.
-  Value start;
+  GlobalView global;
 };
 
 } // namespace
 
 /// The types tell that rows are whole chunks of neighbours.
-bool TileCopy::mayBeChunked() const {
-  auto type = cast<MemRefType>(view.getType());
-  return type.isLastDimUnitStride() && tile.columns % tile.perChunk() == 0;
+bool TileCopy::mayBeChunked() const { return global.hasUnitColumns() && tile.columns % tile.perChunk() == 0; }
+
+/// The address of a chunk; no valid one where the row does not exist.
+Value TileCopy::chunkAddress(ImplicitLocOpBuilder &b, Value row, Value chunk) const {
+  Value index = toIndex(b, row), inRow = arith::MulIOp::create(b, toIndex(b, chunk), constantIndex(b, 16));
+  return plus(b, global.rowAddress(b, {batch, rows.head(b, index), rows.query(b, index)}), inRow);
 }
 
-/// True where the first element of every row is at a multiple of 16 bytes.
-Value TileCopy::isAligned() {
-  Value bits = start;
-  for (Value stride : strides.drop_back())
-    bits = b.createOrFold<arith::OrIOp>(bits, bytes(b, stride));
-  Value low = b.createOrFold<arith::AndIOp>(bits, constantIndex(b, 15));
-  return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, low, constantIndex(b, 0));
-}
-
-/// The address of a row, in bytes; of the last valid one for those behind it.
-Value TileCopy::rowAddress(ImplicitLocOpBuilder &b, Value row) const {
-  Value last = arith::SubIOp::create(b, rows.rows, constantIndex(b, 1));
-  Value valid = arith::MinSIOp::create(b, toIndex(b, row), last);
-  Value offset = arith::MulIOp::create(b, batch, strides[0]);
-  offset = plus(b, offset, arith::MulIOp::create(b, rows.head(b, valid), strides[1]));
-  offset = plus(b, offset, arith::MulIOp::create(b, rows.query(b, valid), strides[2]));
-  return plus(b, start, bytes(b, offset));
-}
-
-/// Chunk `number` of the tile, row by row. One that does not exist is zeros, and reads nothing.
-void TileCopy::copyChunk(ImplicitLocOpBuilder &b, Value number) const {
-  Value row = divide(b, number, tile.chunks()), chunk = modulo(b, number, tile.chunks());
-  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, toI32(b, rows.rows));
+/// A chunk at an address. One that does not exist is zeros, and reads nothing.
+void TileCopy::copyChunk(ImplicitLocOpBuilder &b, TileIndex row, Value chunk, Value address) const {
+  Value exists =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, add(b, row.value, row.number), toI32(b, rows.rows));
   if (tile.columns != tile.paddedColumns) {
     Value end = i32(b, tile.columns / tile.perChunk());
     exists = arith::AndIOp::create(b, exists, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, chunk, end));
   }
   Value size = arith::SelectOp::create(b, exists, i32(b, 16), i32(b, 0));
-  Value inRow = arith::MulIOp::create(b, toIndex(b, chunk), constantIndex(b, 16));
-  Value address = plus(b, rowAddress(b, row), inRow);
-  Value source = LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1),
-                                          Value(arith::IndexCastOp::create(b, b.getI64Type(), address)));
-  Value target = sharedPointer(b, chunkOffset(b, tile, base, row, chunk));
-  NVVM::CpAsyncOp::create(b, target, source, 16, NVVM::LoadCacheModifierKind::CG, size);
+  NVVM::CpAsyncOp::create(b, chunkPointer(b, tile, base, row, {chunk}), globalPointer(b, address), 16,
+                          NVVM::LoadCacheModifierKind::CG, size);
+}
+
+/// All chunks of the tile, row by row. Where a thread has the same chunk in all its rows, and these the same head, its
+/// addresses are one step apart.
+void TileCopy::copyChunks(ImplicitLocOpBuilder &b) const {
+  const int64_t threads = lowering.copyThreads, chunks = tile.chunks(), count = tile.rows * chunks;
+  const int64_t apart = threads / chunks, copies = count / threads;
+  if (threads % chunks || count % threads || copies > kUnrolledCopies || apart % rows.group)
+    return forMine(b, count, [&](ImplicitLocOpBuilder &b, Value number) {
+      Value row = divide(b, number, chunks), chunk = modulo(b, number, chunks);
+      copyChunk(b, {row}, chunk, chunkAddress(b, row, chunk));
+    });
+  Value row = divide(b, lowering.place.thread, chunks), chunk = modulo(b, lowering.place.thread, chunks);
+  Value address = chunkAddress(b, row, chunk), step = global.rowStep(b, apart / rows.group);
+  for (int64_t k = 0; k < copies; ++k) {
+    copyChunk(b, {row, k * apart}, chunk, address);
+    address = plus(b, address, step);
+  }
 }
 
 /// Element `number` of the tile, row by row.
@@ -131,9 +134,7 @@ void TileCopy::copyElement(ImplicitLocOpBuilder &b, Value number) const {
     scf::YieldOp::create(nested, loc, Value(arith::ConstantOp::create(nested, loc, nested.getZeroAttr(element))));
   };
   Value value = scf::IfOp::create(b, exists, load, zero).getResult(0);
-  Value offset = chunkOffset(b, tile, base, row, divide(b, column, tile.perChunk()));
-  offset = add(b, offset, times(b, modulo(b, column, tile.perChunk()), tile.elementBytes));
-  LLVM::StoreOp::create(b, value, sharedPointer(b, offset));
+  LLVM::StoreOp::create(b, value, elementPointer(b, tile, base, {row}, {column}));
 }
 
 /// Calls `body` with the numbers in [0, count) that this thread has to do.
@@ -150,17 +151,15 @@ void TileCopy::forMine(ImplicitLocOpBuilder &b, int64_t count,
 }
 
 void TileCopy::build() {
-  Value pointer = memref::ExtractAlignedPointerAsIndexOp::create(b, metadata.getBaseBuffer());
-  start = plus(b, pointer, bytes(b, metadata.getOffset()));
   auto byElement = [&](ImplicitLocOpBuilder &b) {
     forMine(b, tile.rows * tile.paddedColumns, [&](ImplicitLocOpBuilder &b, Value n) { copyElement(b, n); });
   };
   if (!mayBeChunked())
     return byElement(b);
-  auto branch = scf::IfOp::create(b, isAligned(), /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(b, global.isAligned(b, 16), /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  forMine(b, tile.rows * tile.chunks(), [&](ImplicitLocOpBuilder &b, Value n) { copyChunk(b, n); });
+  copyChunks(b);
   b.setInsertionPointToStart(branch.elseBlock());
   byElement(b);
 }
@@ -226,7 +225,7 @@ static Value keysAt(ImplicitLocOpBuilder &b, KvStep kv, Value j0) {
   return map.lookupOrDefault(kv.scores.getKeys());
 }
 
-/// Begins the copies of the tile at `j0` into a stage (an i32 number).
+/// Begins the copies of the tile at `j0` into a stage (an i32 number). The last group is not committed yet.
 static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0, Value number) {
   const KernelShape &shape = lowering.shape;
   ScoresOp scores = kv.scores;
@@ -235,20 +234,40 @@ static void beginCopies(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, K
   buildCopy(b, lowering, shape.key, base, scores.getKey(), scores.getB(), rows);
   if (!kv.accumulate)
     return;
+  NVVM::CpAsyncCommitGroupOp::create(b);
   base = add(b, times(b, number, shape.value.bytes()), shape.valueOffset);
   buildCopy(b, lowering, shape.value, base, kv.accumulate.getValue(), scores.getB(), rows);
 }
 
+/// The same, with all its groups, of a tile that may not exist; then they are empty.
 static void beginCopiesIf(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, KvStep kv, Value j0, Value number) {
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, j0, kv.loop.getUpperBound());
-  auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+  auto branch = scf::IfOp::create(b, exists, /*withElseRegion=*/kv.accumulate != nullptr);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     beginCopies(b, lowering, kv, j0, number);
+    if (kv.accumulate) {
+      b.setInsertionPointToStart(branch.elseBlock());
+      NVVM::CpAsyncCommitGroupOp::create(b);
+    }
   }
-  // A group for each tile, so that waiting counts tiles.
   NVVM::CpAsyncCommitGroupOp::create(b);
+}
+
+/// Waits until all but the last `groups` copies that were begun are there, for every thread.
+static void waitForCopies(ImplicitLocOpBuilder &b, int64_t groups) {
+  NVVM::CpAsyncWaitGroupOp::create(b, groups);
+  blockBarrier(b);
+}
+
+/// In front of the second product; `later` groups were begun after the tile's values.
+static void waitForValues(ImplicitLocOpBuilder &b, KvStep kv, int64_t later) {
+  if (!kv.accumulate)
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(kv.accumulate);
+  waitForCopies(b, later);
 }
 
 /// The stage of the loop's tile, i32: its number modulo the stages.
@@ -271,13 +290,13 @@ static void stageLoop(KvStep kv, NvvmLowering &lowering) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   beginCopiesIf(b, lowering, kv, loop.getLowerBound(), i32(b, 0));
   b.setInsertionPointToStart(loop.getBody());
+  waitForCopies(b, kv.accumulate ? 1 : 0);
   Value number = stageOf(b, loop);
   Value next = modulo(b, add(b, number, 1), KernelShape::kStages);
   beginCopiesIf(b, lowering, kv, plus(b, loop.getInductionVar(), loop.getStep()), next);
-  NVVM::CpAsyncWaitGroupOp::create(b, KernelShape::kStages - 1);
-  blockBarrier(b);
   noteStage(b, kv, number, lowering);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
+  waitForValues(b, kv, 2);
+  b.setInsertionPointAfter(loop);
   blockBarrier(b);
 }
 
@@ -287,9 +306,9 @@ static void stageTile(KvStep kv, NvvmLowering &lowering) {
   Value number = i32(b, 0);
   beginCopies(b, lowering, kv, kv.scores.getJ0(), number);
   NVVM::CpAsyncCommitGroupOp::create(b);
-  NVVM::CpAsyncWaitGroupOp::create(b, 0);
-  blockBarrier(b);
+  waitForCopies(b, kv.accumulate ? 1 : 0);
   noteStage(b, kv, number, lowering);
+  waitForValues(b, kv, 0);
   Operation *last = kv.accumulate ? kv.accumulate.getOperation() : kv.scores.getOperation();
   b.setInsertionPointAfter(last);
   blockBarrier(b);

@@ -142,13 +142,14 @@ static void eraseCounters(func::FuncOp kernel) {
   kernel.walk([](CountKvTilesOp op) { op.erase(); });
 }
 
-static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target) {
+static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target, bool allowTf32) {
   FailureOr<KernelShape> shape = shapeOfKernel(kernel, target);
   if (failed(shape))
     return failure();
   NvvmLowering lowering;
   lowering.shape = *shape;
   lowering.copyThreads = shape->threads;
+  lowering.allowTf32 = allowTf32;
   auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), &kernel.getBody().front());
   lowering.place = buildPlace(b, shape->threads);
   placeItem(kernel, lowering, b);
@@ -176,7 +177,7 @@ struct ConvertFlashToNvvmPass : attn::impl::ConvertFlashToNvvmPassBase<ConvertFl
     }
     declareSharedMemory(getOperation());
     for (auto kernel : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
-      if (failed(convertKernel(kernel, *gpu)))
+      if (failed(convertKernel(kernel, *gpu, allowTf32)))
         return signalPassFailure();
   }
 };

@@ -43,6 +43,8 @@ struct NvvmLowering {
   /// A score in natural units is `unit` times what the registers hold: a positive constant scale need not be multiplied
   /// in, since the largest stays the largest and the exponential has a factor anyway.
   double unit = 1;
+  /// f32 is one product of tf32, not three.
+  bool allowTf32 = false;
   /// What scores are multiplied by as soon as they are computed, from their scores op. Null for 1.
   llvm::DenseMap<mlir::Operation *, mlir::Value> scoreScale;
   /// Where in shared memory the keys of a scores op, the values of an accumulate op, are (i32, in bytes). Not for
@@ -64,6 +66,30 @@ struct NvvmLowering {
 
 /// One f32 value of each row that a thread has a part of: 2 m for row g of fragment m, 2 m + 1 for row g + 8.
 inline int64_t rowSlot(int64_t m, int64_t element) { return 2 * m + element / 2; }
+
+/// A row of a tile of which this thread holds a part.
+struct FragmentRow {
+  mlir::Value exists;
+  /// In memory: [entry, head, query].
+  mlir::SmallVector<mlir::Value> place;
+};
+FragmentRow buildRow(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const TileRows &rows,
+                     mlir::Value entry, int64_t slot);
+
+/// Where the fragments of a tile are written to.
+struct StoreTarget {
+  /// [entry, head, query, column], 16 or 32 bits an element.
+  mlir::Value view;
+  mlir::Value entry;
+  TileRows rows;
+  /// The column of the tile's first one; null for 0. Columns of the tile that exist.
+  mlir::Value firstColumn, endColumn;
+};
+
+/// Writes the rows and columns that exist of a tile of `columns` columns, rounded to the view's elements. All threads
+/// of a warp do it together.
+void buildStore(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const StoreTarget &target,
+                int64_t columns, mlir::ValueRange values);
 
 /// The fragments of a scores op: its products.
 mlir::SmallVector<mlir::Value> buildScoreProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,

@@ -7,7 +7,8 @@
 // f32: a value is split into a tf32 part and the rest, which is rounded to tf32; three of the four products of the
 // parts are summed, the small ones first. The product of the rests is left out: 2^-20 of the whole at most. The order
 // of the contracted index is free as long as both operands agree: position t of eight is element 2t, position t + 4 is
-// 2t + 1, so that scores in registers are a left operand, too.
+// 2t + 1, so that scores in registers are a left operand, too. With allow-tf32 it is one product of the values rounded
+// to tf32, to nearest: mma.sync itself would drop bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,12 +54,12 @@ static SmallVector<Value> halfScores(ImplicitLocOpBuilder &b, const NvvmLowering
   for (int64_t depth = 0; depth < shape.key.paddedColumns; depth += 16) {
     SmallVector<SmallVector<Value>> query;
     for (int64_t m = 0; m < shape.rowFragments(); ++m) {
-      Value chunk = add(b, chunkOfColumnMajor(b, place), depth / 8);
-      query.push_back(loadMatrices(b, chunkOffset(b, shape.query, i32(b, 0), add(b, warpRow, 16 * m), chunk), false));
+      TileIndex chunk{chunkOfColumnMajor(b, place), depth / 8};
+      query.push_back(loadMatrices(b, chunkPointer(b, shape.query, i32(b, 0), {warpRow, 16 * m}, chunk), false));
     }
     for (int64_t n = 0; n < fragments; n += 2) {
-      Value row = add(b, rowOfRowMajor(b, place), 8 * n), chunk = add(b, chunkOfRowMajor(b, place), depth / 8);
-      SmallVector<Value> key = loadMatrices(b, chunkOffset(b, shape.key, keys, row, chunk), false);
+      TileIndex row{rowOfRowMajor(b, place), 8 * n}, chunk{chunkOfRowMajor(b, place), depth / 8};
+      SmallVector<Value> key = loadMatrices(b, chunkPointer(b, shape.key, keys, row, chunk), false);
       for (int64_t m = 0; m < shape.rowFragments(); ++m)
         for (int64_t k : {0, 1})
           multiply(b, shape.element, query[m], ArrayRef(key).slice(2 * k, 2), fragment(scores, m * fragments + n + k));
@@ -80,8 +81,8 @@ static void halfValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
         left[m].push_back(pack(b, shape.element, weights[first], weights[first + 1]));
       }
     for (int64_t n = 0; n < columns; n += 2) {
-      Value row = add(b, rowOfColumnMajor(b, place), key), chunk = add(b, chunkOfColumnMajor(b, place), n);
-      SmallVector<Value> right = loadMatrices(b, chunkOffset(b, shape.value, values, row, chunk), true);
+      TileIndex row{rowOfColumnMajor(b, place), key}, chunk{chunkOfColumnMajor(b, place), n};
+      SmallVector<Value> right = loadMatrices(b, chunkPointer(b, shape.value, values, row, chunk), true);
       for (int64_t m = 0; m < shape.rowFragments(); ++m)
         for (int64_t k : {0, 1})
           multiply(b, shape.element, left[m], ArrayRef(right).slice(2 * k, 2), fragment(acc, m * columns + n + k));
@@ -95,16 +96,24 @@ static void halfValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
 
 namespace {
 
-/// The tf32 parts of values, as registers.
+/// The tf32 parts of values, as registers. No small ones with allow-tf32.
 struct Parts {
   SmallVector<Value> large, small;
 };
 
 } // namespace
 
-static Parts split(ImplicitLocOpBuilder &b, ValueRange values) {
+static Value roundToTf32(ImplicitLocOpBuilder &b, Value value) {
+  return NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), value, NVVM::FPRoundingMode::RNA);
+}
+
+static Parts split(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, ValueRange values) {
   Parts parts;
   for (Value value : values) {
+    if (lowering.allowTf32) {
+      parts.large.push_back(roundToTf32(b, value));
+      continue;
+    }
     Value bits = arith::BitcastOp::create(b, b.getI32Type(), value);
     Value large = arith::AndIOp::create(b, bits, i32(b, ~0x1fff));
     Value asFloat = arith::BitcastOp::create(b, b.getF32Type(), large);
@@ -113,23 +122,31 @@ static Parts split(ImplicitLocOpBuilder &b, ValueRange values) {
     Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
     Value rest = arith::SelectOp::create(b, isWhole, zero, arith::SubFOp::create(b, value, asFloat));
     parts.large.push_back(large);
-    parts.small.push_back(NVVM::ConvertFloatToTF32Op::create(b, b.getI32Type(), rest, NVVM::FPRoundingMode::RNA));
+    parts.small.push_back(roundToTf32(b, rest));
   }
   return parts;
 }
 
 static void multiplyParts(ImplicitLocOpBuilder &b, Type element, const Parts &left, const Parts &right,
                           MutableArrayRef<Value> fragment) {
-  multiply(b, element, left.small, right.large, fragment);
-  multiply(b, element, left.large, right.small, fragment);
+  if (!left.small.empty()) {
+    multiply(b, element, left.small, right.large, fragment);
+    multiply(b, element, left.large, right.small, fragment);
+  }
   multiply(b, element, left.large, right.large, fragment);
 }
 
-/// The element at a row and column of a tile.
-static Value loadElement(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, Value row, Value column) {
-  Value offset = chunkOffset(b, tile, base, row, divide(b, column, tile.perChunk()));
-  offset = add(b, offset, times(b, modulo(b, column, tile.perChunk()), tile.elementBytes));
-  return LLVM::LoadOp::create(b, b.getF32Type(), sharedPointer(b, offset));
+/// `count` elements of a row, side by side in one chunk.
+static SmallVector<Value> loadElements(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, TileIndex row,
+                                       TileIndex column, int64_t count) {
+  Value pointer = elementPointer(b, tile, base, row, column);
+  if (count == 1)
+    return {LLVM::LoadOp::create(b, b.getF32Type(), pointer)};
+  Value vector = LLVM::LoadOp::create(b, VectorType::get({count}, b.getF32Type()), pointer, 4 * count);
+  SmallVector<Value> elements;
+  for (int64_t k = 0; k < count; ++k)
+    elements.push_back(LLVM::ExtractElementOp::create(b, vector, i32(b, k)));
+  return elements;
 }
 
 static SmallVector<Value> fullScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value keys) {
@@ -138,20 +155,16 @@ static SmallVector<Value> fullScores(ImplicitLocOpBuilder &b, const NvvmLowering
   const int64_t fragments = shape.kvTile / 8;
   SmallVector<Value> scores = zeros(b, shape.rowFragments() * fragments * 4);
   for (int64_t depth = 0; depth < shape.key.paddedColumns; depth += 8) {
-    Value even = add(b, times(b, place.t, 2), depth), odd = add(b, even, 1);
+    TileIndex column{times(b, place.t, 2), depth};
     SmallVector<Parts> query;
     for (int64_t m = 0; m < shape.rowFragments(); ++m) {
-      SmallVector<Value> values;
-      for (Value column : {even, odd})
-        for (int64_t below : {0, 8}) {
-          Value row = add(b, lowering.fragmentRow(b, m), below);
-          values.push_back(loadElement(b, shape.query, i32(b, 0), row, column));
-        }
-      query.push_back(split(b, values));
+      Value row = lowering.fragmentRow(b, m);
+      SmallVector<Value> upper = loadElements(b, shape.query, i32(b, 0), {row}, column, 2);
+      SmallVector<Value> lower = loadElements(b, shape.query, i32(b, 0), {row, 8}, column, 2);
+      query.push_back(split(b, lowering, {upper[0], lower[0], upper[1], lower[1]}));
     }
     for (int64_t n = 0; n < fragments; ++n) {
-      Value row = add(b, place.g, 8 * n);
-      Parts key = split(b, {loadElement(b, shape.key, keys, row, even), loadElement(b, shape.key, keys, row, odd)});
+      Parts key = split(b, lowering, loadElements(b, shape.key, keys, {place.g, 8 * n}, column, 2));
       for (int64_t m = 0; m < shape.rowFragments(); ++m)
         multiplyParts(b, shape.element, query[m], key, fragment(scores, m * fragments + n));
     }
@@ -164,17 +177,18 @@ static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
   const KernelShape &shape = lowering.shape;
   const ThreadPlace &place = lowering.place;
   const int64_t fragments = shape.kvTile / 8, columns = shape.valueColumns / 8;
+  Value even = times(b, place.t, 2), odd = add(b, even, 1);
   for (int64_t key = 0; key < shape.kvTile; key += 8) {
     SmallVector<Parts> left;
     for (int64_t m = 0; m < shape.rowFragments(); ++m) {
       ValueRange four = weights.slice(4 * (m * fragments + key / 8), 4);
-      left.push_back(split(b, {four[0], four[2], four[1], four[3]}));
+      left.push_back(split(b, lowering, {four[0], four[2], four[1], four[3]}));
     }
-    Value even = add(b, times(b, place.t, 2), key), odd = add(b, even, 1);
     for (int64_t n = 0; n < columns; ++n) {
-      Value column = add(b, place.g, 8 * n);
-      Parts right = split(
-          b, {loadElement(b, shape.value, values, even, column), loadElement(b, shape.value, values, odd, column)});
+      SmallVector<Value> pair;
+      for (Value row : {even, odd})
+        pair.append(loadElements(b, shape.value, values, {row, key}, {place.g, 8 * n}, 1));
+      Parts right = split(b, lowering, pair);
       for (int64_t m = 0; m < shape.rowFragments(); ++m)
         multiplyParts(b, shape.element, left[m], right, fragment(acc, m * columns + n));
     }

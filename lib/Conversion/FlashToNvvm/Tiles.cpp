@@ -28,10 +28,11 @@ static Value finiteMax(ImplicitLocOpBuilder &b, Value max) {
   return arith::SelectOp::create(b, isEqual(b, max, minusInfinity(b)), number(b, 0), max);
 }
 
-/// numerator / sum, 0 where sum is 0.
-static Value normalise(ImplicitLocOpBuilder &b, Value numerator, Value sum) {
-  return arith::SelectOp::create(b, isEqual(b, sum, number(b, 0)), number(b, 0),
-                                 arith::DivFOp::create(b, numerator, sum));
+/// 1 / sum, 0 where sum is 0. A sum counts 1 for the largest score, so that neither it nor its reciprocal overflows; a
+/// product with it is as good as the quotient but for one more rounding.
+static Value reciprocal(ImplicitLocOpBuilder &b, Value sum) {
+  Value inverse = arith::DivFOp::create(b, number(b, 1), sum);
+  return arith::SelectOp::create(b, isEqual(b, sum, number(b, 0)), number(b, 0), inverse);
 }
 
 double NvvmLowering::exponentFactor() const { return unit * kLog2E; }
@@ -110,50 +111,16 @@ template <typename OpTy> struct FragmentPattern : OpConversionPattern<OpTy> {
           body(4 * (m * (columns / 8) + n) + e, rowSlot(m, e), add(b, times(b, lowering.place.t, 2), 8 * n + e % 2));
   }
 
-  /// Calls `body` where the row of a slot exists, with its place in memory: [entry, head, query].
-  void forRow(ImplicitLocOpBuilder &b, const TileRows &rows, Value entry, int64_t slot,
-              llvm::function_ref<void(ImplicitLocOpBuilder &, SmallVector<Value>)> body) const {
-    Value row = toIndex(b, add(b, lowering.fragmentRow(b, slot / 2), slot % 2 * 8));
-    Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, rows.rows);
-    scf::IfOp::create(b, exists, [&](OpBuilder &nested, Location loc) {
-      ImplicitLocOpBuilder b(loc, nested);
-      body(b, {entry, rows.head(b, row), rows.query(b, row)});
-      scf::YieldOp::create(b);
-    });
-  }
-
-  /// The same for the one of four threads that writes what they all hold.
+  /// Where the row of a slot exists, for the one of four threads that writes what they all hold.
   void forRowOnce(ImplicitLocOpBuilder &b, const TileRows &rows, Value entry, int64_t slot,
-                  llvm::function_ref<void(ImplicitLocOpBuilder &, SmallVector<Value>)> body) const {
+                  llvm::function_ref<void(ImplicitLocOpBuilder &, ValueRange place)> body) const {
+    FragmentRow row = buildRow(b, lowering, rows, entry, slot);
     Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.t, i32(b, 0));
-    scf::IfOp::create(b, isFirst, [&](OpBuilder &nested, Location loc) {
+    scf::IfOp::create(b, arith::AndIOp::create(b, isFirst, row.exists), [&](OpBuilder &nested, Location loc) {
       ImplicitLocOpBuilder b(loc, nested);
-      forRow(b, rows, entry, slot, body);
+      body(b, row.place);
       scf::YieldOp::create(b);
     });
-  }
-
-  /// Writes the columns of a slot's row that exist: `valueAt` gives value `number`.
-  void storeRow(ImplicitLocOpBuilder &b, Value dest, SmallVector<Value> place, int64_t slot, int64_t columns,
-                Value firstColumn, Value endColumn,
-                llvm::function_ref<Value(ImplicitLocOpBuilder &, int64_t number)> valueAt) const {
-    Type element = cast<MemRefType>(dest.getType()).getElementType();
-    for (int64_t n = 0; n < columns / 8; ++n)
-      for (int64_t e = 0; e < 2; ++e) {
-        Value column = toIndex(b, add(b, times(b, lowering.place.t, 2), 8 * n + e));
-        Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column, endColumn);
-        scf::IfOp::create(b, exists, [&](OpBuilder &nested, Location loc) {
-          ImplicitLocOpBuilder b(loc, nested);
-          Value value = valueAt(b, 4 * (slot / 2 * (columns / 8) + n) + slot % 2 * 2 + e);
-          if (element != value.getType())
-            value = element.getIntOrFloatBitWidth() < 32 ? Value(arith::TruncFOp::create(b, element, value))
-                                                         : Value(arith::ExtFOp::create(b, element, value));
-          SmallVector<Value> at = place;
-          at.push_back(firstColumn ? plus(b, firstColumn, column) : column);
-          memref::StoreOp::create(b, value, dest, at);
-          scf::YieldOp::create(b);
-        });
-      }
   }
 
   const NvvmLowering &lowering;
@@ -165,6 +132,9 @@ template <typename Adaptor> TileRows rowsOf(Adaptor adaptor) {
 }
 
 SmallVector<Value> list(ValueRange values) { return SmallVector<Value>(values); }
+
+/// The size of a view's last dimension.
+Value columnsOf(ImplicitLocOpBuilder &b, Value view) { return b.createOrFold<memref::DimOp>(view, 3); }
 
 //===----------------------------------------------------------------------===//
 // The loop
@@ -330,15 +300,15 @@ struct FinishAccumulate : FragmentPattern<FinishAccumulateOp> {
 struct Store : FragmentPattern<StoreOp> {
   using FragmentPattern::FragmentPattern;
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, StoreOp op, Adaptor adaptor) const override {
-    TileRows rows = rowsOf(adaptor);
-    Value end = memref::DimOp::create(b, adaptor.getDest()[0], 3);
-    for (int64_t slot = 0; slot < rowSlots(); ++slot) {
-      Value sum = quadSum(b, adaptor.getSum()[slot]);
-      forRow(b, rows, adaptor.getB()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
-        storeRow(b, adaptor.getDest()[0], place, slot, lowering.shape.valueColumns, Value(), end,
-                 [&](ImplicitLocOpBuilder &b, int64_t n) { return normalise(b, adaptor.getAcc()[n], sum); });
-      });
-    }
+    SmallVector<Value> factor, out = list(adaptor.getAcc());
+    for (Value sum : adaptor.getSum())
+      factor.push_back(reciprocal(b, quadSum(b, sum)));
+    forValues(b, lowering.shape.valueColumns, [&](int64_t number, int64_t slot, Value) {
+      out[number] = arith::MulFOp::create(b, out[number], factor[slot]);
+    });
+    Value view = adaptor.getDest()[0];
+    buildStore(b, lowering, {view, adaptor.getB()[0], rowsOf(adaptor), Value(), columnsOf(b, view)},
+               lowering.shape.valueColumns, out);
     return Results{};
   }
 };
@@ -350,7 +320,7 @@ struct StoreLse : FragmentPattern<StoreLseOp> {
       Value sum = quadSum(b, adaptor.getSum()[slot]);
       Value max = arith::MulFOp::create(b, adaptor.getMax()[slot], number(b, lowering.unit));
       Value lse = arith::AddFOp::create(b, max, arith::MulFOp::create(b, log2(b, sum), number(b, kLn2)));
-      forRowOnce(b, rowsOf(adaptor), adaptor.getB()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
+      forRowOnce(b, rowsOf(adaptor), adaptor.getB()[0], slot, [&](ImplicitLocOpBuilder &b, ValueRange place) {
         memref::StoreOp::create(b, lse, adaptor.getDest()[0], place);
       });
     }
@@ -362,22 +332,24 @@ struct StoreWeights : FragmentPattern<StoreWeightsOp> {
   using FragmentPattern::FragmentPattern;
 
   /// The final weight of a score; a dropped key weighs 0 in a NaN row too.
-  Value finalWeight(ImplicitLocOpBuilder &b, Value score, Value max, Value sum) const {
-    Value weight = normalise(b, weightOf(b, score, max), sum);
+  Value finalWeight(ImplicitLocOpBuilder &b, Value score, Value max, Value factor) const {
+    Value weight = arith::MulFOp::create(b, weightOf(b, score, max), factor);
     return arith::SelectOp::create(b, isEqual(b, score, minusInfinity(b)), number(b, 0), weight);
   }
 
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, StoreWeightsOp op, Adaptor adaptor) const override {
-    TileRows rows = rowsOf(adaptor);
+    SmallVector<Value> weights = list(adaptor.getScores()), max, factor;
+    for (auto [value, sum] : llvm::zip(adaptor.getMax(), adaptor.getSum())) {
+      max.push_back(finiteMax(b, value));
+      factor.push_back(reciprocal(b, quadSum(b, sum)));
+    }
+    forValues(b, lowering.shape.kvTile, [&](int64_t number, int64_t slot, Value) {
+      weights[number] = finalWeight(b, weights[number], max[slot], factor[slot]);
+    });
     // Scores behind the keys are -inf, so that their weights are the zeros that are asked for.
     Value end = arith::MaxSIOp::create(b, adaptor.getKeys()[0], adaptor.getZeros()[0]);
-    for (int64_t slot = 0; slot < rowSlots(); ++slot) {
-      Value sum = quadSum(b, adaptor.getSum()[slot]), max = finiteMax(b, adaptor.getMax()[slot]);
-      forRow(b, rows, adaptor.getB()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
-        storeRow(b, adaptor.getDest()[0], place, slot, lowering.shape.kvTile, adaptor.getJ0()[0], end,
-                 [&](ImplicitLocOpBuilder &b, int64_t n) { return finalWeight(b, adaptor.getScores()[n], max, sum); });
-      });
-    }
+    buildStore(b, lowering, {adaptor.getDest()[0], adaptor.getB()[0], rowsOf(adaptor), adaptor.getJ0()[0], end},
+               lowering.shape.kvTile, weights);
     return Results{};
   }
 };
@@ -390,18 +362,16 @@ struct StorePartial : FragmentPattern<StorePartialOp> {
   using FragmentPattern::FragmentPattern;
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, StorePartialOp op, Adaptor adaptor) const override {
     TileRows rows = rowsOf(adaptor);
-    Value end = memref::DimOp::create(b, adaptor.getAccDest()[0], 3);
+    Value entry = adaptor.getP()[0], view = adaptor.getAccDest()[0];
     for (int64_t slot = 0; slot < rowSlots(); ++slot) {
       Value sum = quadSum(b, adaptor.getSum()[slot]);
-      forRowOnce(b, rows, adaptor.getP()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
+      forRowOnce(b, rows, entry, slot, [&](ImplicitLocOpBuilder &b, ValueRange place) {
         memref::StoreOp::create(b, adaptor.getMax()[slot], adaptor.getMaxDest()[0], place);
         memref::StoreOp::create(b, sum, adaptor.getSumDest()[0], place);
       });
-      forRow(b, rows, adaptor.getP()[0], slot, [&](ImplicitLocOpBuilder &b, SmallVector<Value> place) {
-        storeRow(b, adaptor.getAccDest()[0], place, slot, lowering.shape.valueColumns, Value(), end,
-                 [&](ImplicitLocOpBuilder &b, int64_t n) { return adaptor.getAcc()[n]; });
-      });
     }
+    buildStore(b, lowering, {view, entry, rows, Value(), columnsOf(b, view)}, lowering.shape.valueColumns,
+               adaptor.getAcc());
     return Results{};
   }
 };
@@ -425,23 +395,22 @@ struct LoadPartial : FragmentPattern<LoadPartialOp> {
     TileRows rows = rowsOf(adaptor);
     Value size = memref::DimOp::create(b, adaptor.getAccSource()[0], 3), end = toI32(b, size);
     Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.t, i32(b, 0));
-    SmallVector<Value> max, sum, exists;
-    SmallVector<SmallVector<Value>> places;
+    SmallVector<Value> max, sum;
+    SmallVector<FragmentRow> held;
     for (int64_t slot = 0; slot < rowSlots(); ++slot) {
-      Value row = toIndex(b, add(b, lowering.fragmentRow(b, slot / 2), slot % 2 * 8));
-      exists.push_back(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, rows.rows));
-      places.push_back({adaptor.getP()[0], rows.head(b, row), rows.query(b, row)});
-      max.push_back(loadIf(b, exists[slot], adaptor.getMaxSource()[0], places[slot]));
+      const FragmentRow &row = held.emplace_back(buildRow(b, lowering, rows, adaptor.getP()[0], slot));
+      max.push_back(loadIf(b, row.exists, adaptor.getMaxSource()[0], row.place));
       // One of the row's threads has the sum.
-      Value isMine = arith::AndIOp::create(b, exists[slot], isFirst);
-      sum.push_back(loadIf(b, isMine, adaptor.getSumSource()[0], places[slot]));
+      Value isMine = arith::AndIOp::create(b, row.exists, isFirst);
+      sum.push_back(loadIf(b, isMine, adaptor.getSumSource()[0], row.place));
     }
     SmallVector<Value> acc(rowFragments() * lowering.shape.valueColumns / 8 * 4);
     forValues(b, lowering.shape.valueColumns, [&](int64_t number, int64_t slot, Value column) {
       Value inRow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column, end);
-      SmallVector<Value> place = places[slot];
+      SmallVector<Value> place = held[slot].place;
       place.push_back(toIndex(b, column));
-      acc[number] = loadIf(b, arith::AndIOp::create(b, exists[slot], inRow), adaptor.getAccSource()[0], place);
+      Value exists = arith::AndIOp::create(b, held[slot].exists, inRow);
+      acc[number] = loadIf(b, exists, adaptor.getAccSource()[0], place);
     });
     return Results{max, sum, acc};
   }

@@ -33,20 +33,41 @@ void attn::declareSharedMemory(Operation *deviceModule) {
                          /*alignment=*/1024, /*addrSpace=*/3);
 }
 
-Value attn::sharedPointer(ImplicitLocOpBuilder &b, Value offset) {
+Value attn::sharedPointer(ImplicitLocOpBuilder &b, Value offset, int64_t number) {
   auto type = sharedPointerType(b.getContext());
   Value base = LLVM::AddressOfOp::create(b, type, kSharedMemory);
-  return LLVM::GEPOp::create(b, type, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
+  Value pointer = LLVM::GEPOp::create(b, type, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
+  if (number == 0)
+    return pointer;
+  return LLVM::GEPOp::create(b, type, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{int32_t(number)});
 }
 
-Value attn::chunkOffset(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, Value row, Value chunk) {
+Value attn::chunkPointer(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, TileIndex row, TileIndex chunk,
+                         Value inChunk) {
   if (tile.isBoxed) {
-    base = add(b, base, times(b, divide(b, chunk, 8), tile.boxBytes()));
-    chunk = modulo(b, chunk, 8);
+    Value number = add(b, chunk.value, chunk.number);
+    base = add(b, base, times(b, divide(b, number, 8), tile.boxBytes()));
+    chunk = {modulo(b, number, 8)};
   }
-  if (tile.isSwizzled)
-    chunk = b.createOrFold<arith::XOrIOp>(chunk, modulo(b, row, 8));
-  return add(b, add(b, base, times(b, row, tile.pitch)), times(b, chunk, 16));
+  if (tile.isSwizzled) {
+    // Eight rows further the order is the same, and so it is eight chunks further.
+    const int64_t low = chunk.number % 8, rowLow = row.number % 8;
+    row = {add(b, row.value, rowLow), row.number - rowLow};
+    Value mixed = b.createOrFold<arith::XOrIOp>(chunk.value, modulo(b, row.value, 8));
+    chunk = {b.createOrFold<arith::XOrIOp>(mixed, i32(b, low)), chunk.number - low};
+  }
+  // What differs from tile to tile comes last.
+  Value inTile = add(b, times(b, row.value, tile.pitch), times(b, chunk.value, 16));
+  if (inChunk)
+    inTile = add(b, inTile, inChunk);
+  return sharedPointer(b, add(b, base, inTile), row.number * tile.pitch + chunk.number * 16);
+}
+
+Value attn::elementPointer(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, TileIndex row,
+                           TileIndex column) {
+  TileIndex chunk{divide(b, column.value, tile.perChunk()), column.number / tile.perChunk()};
+  Value inChunk = times(b, modulo(b, column.value, tile.perChunk()), tile.elementBytes);
+  return chunkPointer(b, tile, base, row, chunk, inChunk);
 }
 
 void attn::blockBarrier(ImplicitLocOpBuilder &b) { NVVM::BarrierOp::create(b); }
@@ -66,10 +87,10 @@ static Type recordOf(ImplicitLocOpBuilder &b, Type field, int64_t count) {
   return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, field));
 }
 
-SmallVector<Value> attn::loadMatrices(ImplicitLocOpBuilder &b, Value offset, bool isTransposed) {
+SmallVector<Value> attn::loadMatrices(ImplicitLocOpBuilder &b, Value pointer, bool isTransposed) {
   auto layout = isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row;
   auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
-  Value loaded = NVVM::LdMatrixOp::create(b, recordOf(b, b.getI32Type(), 4), sharedPointer(b, offset), 4, layout, shape,
+  Value loaded = NVVM::LdMatrixOp::create(b, recordOf(b, b.getI32Type(), 4), pointer, 4, layout, shape,
                                           NVVM::LdStMatrixEltType::B16);
   return fieldsOf(b, loaded, 4);
 }
@@ -111,8 +132,8 @@ Value attn::pack(ImplicitLocOpBuilder &b, Type element, Value low, Value high) {
 
 static Value allLanes(ImplicitLocOpBuilder &b) { return i32(b, -1); }
 
-static Value fromLane(ImplicitLocOpBuilder &b, Value value, int64_t lanesOff) {
-  return NVVM::ShflOp::create(b, b.getF32Type(), allLanes(b), value, i32(b, lanesOff), i32(b, 31), NVVM::ShflKind::bfly,
+Value attn::fromLane(ImplicitLocOpBuilder &b, Value value, int64_t mask) {
+  return NVVM::ShflOp::create(b, value.getType(), allLanes(b), value, i32(b, mask), i32(b, 31), NVVM::ShflKind::bfly,
                               UnitAttr());
 }
 

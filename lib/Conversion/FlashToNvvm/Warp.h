@@ -49,22 +49,33 @@ struct ThreadPlace {
 /// Reads them; the builder stands at the top of the kernel.
 ThreadPlace buildPlace(mlir::ImplicitLocOpBuilder &builder, int64_t threads);
 
-/// A pointer into the block's shared memory.
-mlir::Value sharedPointer(mlir::ImplicitLocOpBuilder &builder, mlir::Value offset);
+/// A pointer into the block's shared memory; the number becomes part of the instruction that uses it.
+mlir::Value sharedPointer(mlir::ImplicitLocOpBuilder &builder, mlir::Value offset, int64_t number = 0);
 
 /// The global that stands for it, made in the device module where it is not there yet.
 void declareSharedMemory(mlir::Operation *deviceModule);
 
-/// The offset of a chunk in a tile that starts at `base`.
-mlir::Value chunkOffset(mlir::ImplicitLocOpBuilder &builder, const SharedTile &tile, mlir::Value base, mlir::Value row,
-                        mlir::Value chunk);
+/// A row or chunk of a tile: a value (i32) and a number behind it. Places that differ in their numbers share registers.
+struct TileIndex {
+  mlir::Value value;
+  int64_t number = 0;
+};
+
+/// The pointer to a chunk of a tile that starts at `base`, and `inChunk` bytes (null: 0) more. Where the number of a
+/// chunk is not a multiple of eight, the value has none but lower bits.
+mlir::Value chunkPointer(mlir::ImplicitLocOpBuilder &builder, const SharedTile &tile, mlir::Value base, TileIndex row,
+                         TileIndex chunk, mlir::Value inChunk = {});
+/// That to an element; the number of its column is whole chunks.
+mlir::Value elementPointer(mlir::ImplicitLocOpBuilder &builder, const SharedTile &tile, mlir::Value base, TileIndex row,
+                           TileIndex column);
 
 /// Waits for all threads of the block; what they wrote to shared memory is then seen.
 void blockBarrier(mlir::ImplicitLocOpBuilder &builder);
 
-/// Reads four 8 x 8 matrices of 16-bit elements, of which this lane gives the address of row lane mod 8 of matrix
+/// Reads four 8 x 8 matrices of 16-bit elements, of which this lane gives the pointer to row lane mod 8 of matrix
 /// lane / 8. The registers hold matrices 0 to 3, transposed on request.
-mlir::SmallVector<mlir::Value> loadMatrices(mlir::ImplicitLocOpBuilder &builder, mlir::Value offset, bool isTransposed);
+mlir::SmallVector<mlir::Value> loadMatrices(mlir::ImplicitLocOpBuilder &builder, mlir::Value pointer,
+                                            bool isTransposed);
 
 /// fragment += a * b. 16-bit elements: four registers of a (16 x 16), two of b (16 x 8). f32: tf32 registers, four of a
 /// (16 x 8), two of b (8 x 8).
@@ -77,6 +88,9 @@ mlir::Value pack(mlir::ImplicitLocOpBuilder &builder, mlir::Type element, mlir::
 /// The sum or maximum of a value over the four threads that hold a row.
 mlir::Value quadSum(mlir::ImplicitLocOpBuilder &builder, mlir::Value value);
 mlir::Value quadMax(mlir::ImplicitLocOpBuilder &builder, mlir::Value value);
+
+/// The value (f32 or i32) of the lane whose number differs in the bits of `mask`.
+mlir::Value fromLane(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, int64_t mask);
 
 /// True for all threads of the warp if it is for one, or for each, of them.
 mlir::Value warpAny(mlir::ImplicitLocOpBuilder &builder, mlir::Value condition);

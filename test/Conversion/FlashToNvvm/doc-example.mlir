@@ -9,21 +9,30 @@
 // Queries come by chunks of 16 bytes where memory is aligned.
 // CHECK: nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 16, cache = cg, %{{.+}} : !llvm.ptr<3>, !llvm.ptr<1>, i32
 // CHECK: nvvm.cp.async.commit.group
-// One tile ahead.
+// Keys and values are a group each.
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: nvvm.cp.async.commit.group
 // CHECK: scf.for %[[J:.+]] = %{{.+}} to %{{.+}} step %{{.+}} iter_args({{.+}}) -> (f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32)
+// The keys are there; one tile ahead.
 // CHECK: nvvm.cp.async.wait.group 1
 // CHECK-NEXT: nvvm.barrier
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: nvvm.cp.async.commit.group
 // CHECK: nvvm.ldmatrix {{.+}} layout = #nvvm.mma_layout<row>
 // CHECK: nvvm.mma.sync {{.+}} multiplicandAPtxType = #nvvm.mma_type<bf16>
 // The maximum of a row is that of the four threads that hold it.
 // CHECK: nvvm.shfl.sync bfly
 // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// The values are there.
+// CHECK: nvvm.cp.async.wait.group 2
+// CHECK-NEXT: nvvm.barrier
 // The weights, rounded, are the left operand of the second product.
 // CHECK: llvm.call_intrinsic "llvm.nvvm.ff2bf16x2.rn"
 // CHECK: nvvm.ldmatrix {{.+}} layout = #nvvm.mma_layout<col>
 // CHECK: nvvm.mma.sync
+// CHECK-NOT: nvvm.barrier
+// CHECK: scf.yield
 // CHECK: nvvm.barrier
-// CHECK-NEXT: scf.yield
 // CHECK-NOT: flash.
 !m = memref<1x1x?x16xbf16>
 gpu.module @attn_device {
