@@ -317,6 +317,8 @@ Result<Kernel> Module::compile(std::string_view name, const Target &target, cons
   if (!gpu)
     return gpu.error();
   if (*gpu) {
+    if (options.countKvTiles())
+      return Error{ErrorCode::Unsupported, "countKvTiles expects a CPU, but the target is " + target.name(), {}};
     auto device = openDevice(**gpu, target);
     if (!device)
       return device.error();

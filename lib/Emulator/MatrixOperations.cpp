@@ -47,50 +47,50 @@ static void requireWholeWarp(Thread &thread, const Site &site) {
                        "expects a warp of 32 threads, but got " + llvm::Twine(__builtin_popcount(thread.warp->lanes)));
 }
 
-template <uint32_t Matrices, bool Transposes>
-static void loadMatrix(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
+/// What ldmatrix and stmatrix share. Where this is the last lane to come: move(lane, at, shared, bytes) for each part
+/// of a row that the lane's registers hold, `at` bytes from the first of them: two neighbours, or with `Transposes` one
+/// element of each of two rows. False for the other lanes.
+template <uint32_t Matrices, bool Transposes, bool Writes, typename Move>
+static bool moveMatrices(Thread &thread, const Site &site, const uint64_t *arguments, void *results, Move move) {
   requireWholeWarp(thread, site);
   if (!thread.block->arrive(thread, site, ~0u, arguments, results))
-    return;
-  Warp &warp = *thread.warp;
+    return false;
   for (uint32_t matrix = 0; matrix < Matrices; ++matrix) {
     char *rows[kRows];
-    findRows<false>(warp, site, matrix, rows);
+    findRows<Writes>(*thread.warp, site, matrix, rows);
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-      char *result = static_cast<char *>(warp.results[lane]) + matrix * 4;
       uint32_t g = lane / 4, t = lane % 4;
-      if (!Transposes) {
-        std::memcpy(result, rows[g] + t * 4, 4);
-        continue;
+      if (Transposes) {
+        move(lane, matrix * 4, rows[2 * t] + g * 2, 2);
+        move(lane, matrix * 4 + 2, rows[2 * t + 1] + g * 2, 2);
+      } else {
+        move(lane, matrix * 4, rows[g] + t * 4, 4);
       }
-      std::memcpy(result, rows[2 * t] + g * 2, 2);
-      std::memcpy(result + 2, rows[2 * t + 1] + g * 2, 2);
     }
   }
+  return true;
+}
+
+template <uint32_t Matrices, bool Transposes>
+static void loadMatrix(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
+  auto move = [&](uint32_t lane, uint32_t at, const char *shared, size_t bytes) {
+    std::memcpy(static_cast<char *>(thread.warp->results[lane]) + at, shared, bytes);
+  };
+  if (!moveMatrices<Matrices, Transposes, /*Writes=*/false>(thread, site, arguments, results, move))
+    return;
   ++thread.block->counters.ldmatrix;
   thread.block->release(thread, ~0u);
 }
 
 template <uint32_t Matrices, bool Transposes>
 static void storeMatrix(Thread &thread, const Site &site, const uint64_t *arguments, void *results) {
-  requireWholeWarp(thread, site);
-  if (!thread.block->arrive(thread, site, ~0u, arguments, results))
+  // The register of matrix m is the low half of argument 1 + m.
+  auto move = [&](uint32_t lane, uint32_t at, char *shared, size_t bytes) {
+    auto *value = reinterpret_cast<const char *>(thread.warp->arguments[lane] + 1 + at / 4);
+    std::memcpy(shared, value + at % 4, bytes);
+  };
+  if (!moveMatrices<Matrices, Transposes, /*Writes=*/true>(thread, site, arguments, results, move))
     return;
-  Warp &warp = *thread.warp;
-  for (uint32_t matrix = 0; matrix < Matrices; ++matrix) {
-    char *rows[kRows];
-    findRows<true>(warp, site, matrix, rows);
-    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-      auto *value = reinterpret_cast<const char *>(warp.arguments[lane] + 1 + matrix);
-      uint32_t g = lane / 4, t = lane % 4;
-      if (!Transposes) {
-        std::memcpy(rows[g] + t * 4, value, 4);
-        continue;
-      }
-      std::memcpy(rows[2 * t] + g * 2, value, 2);
-      std::memcpy(rows[2 * t + 1] + g * 2, value + 2, 2);
-    }
-  }
   ++thread.block->counters.stmatrix;
   thread.block->release(thread, ~0u);
 }

@@ -45,18 +45,18 @@ Program::~Program() = default;
 
 llvm::Expected<std::unique_ptr<Program>> Program::create(std::unique_ptr<llvm::Module> module,
                                                          std::unique_ptr<llvm::LLVMContext> context) {
+  // The members go in the right order, the module before its context; in which order parameters go is the compiler's.
+  auto impl = std::make_unique<Impl>();
+  impl->context = std::move(context);
+  impl->module = std::move(module);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (llvm::verifyModule(*module, &stream))
+  if (llvm::verifyModule(*impl->module, &stream))
     return llvm::createStringError("the device module is broken: " + text);
-  auto impl = std::make_unique<Impl>();
-  llvm::Expected<Description> description = describe(*module);
+  llvm::Expected<Description> description = describe(*impl->module);
   if (!description)
     return description.takeError();
   impl->description = std::move(*description);
-  // In this order: the module goes before the context.
-  impl->context = std::move(context);
-  impl->module = std::move(module);
   return std::unique_ptr<Program>(new Program(std::move(impl)));
 }
 

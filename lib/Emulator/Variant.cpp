@@ -4,10 +4,10 @@
 #include "Variant.h"
 #include "Numbers.h"
 #include "attn/Runtime.h"
+#include "attn/Target/LLVMPasses.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -20,35 +20,6 @@ using namespace llvm::orc;
 // What is behind it runs once for each thread of a launch: a short list is enough.
 static constexpr llvm::StringLiteral kPasses =
     "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,early-cse)";
-
-static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, kPasses))
-    return error;
-  passes.run(module, modules);
-  return llvm::Error::success();
-}
-
-static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> emitObject(llvm::Module &module,
-                                                                      llvm::TargetMachine &machine) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
-    return llvm::createStringError("the code generator for this CPU cannot write objects");
-  passes.run(module);
-  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), /*RequiresNullTerminator=*/false);
-}
 
 /// Returned as LLVM expects an f16: in the low bits of a float register.
 static float truncateToF16(float value) { return toFloat(floatToF16(value)); }
@@ -77,17 +48,52 @@ static llvm::Error bind(LLJIT &jit, const llvm::StringMap<void *> &functions) {
   return jit.getMainJITDylib().define(absoluteSymbols(std::move(symbols)));
 }
 
-llvm::Expected<std::unique_ptr<Variant>> Variant::create(const llvm::Module &module, const Description &description,
-                                                         bool isInstrumented) {
+static llvm::Expected<JITTargetMachineBuilder> describeHost() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
   auto builder = JITTargetMachineBuilder::detectHost();
+  if (builder)
+    builder->setRelocationModel(llvm::Reloc::PIC_);
+  return builder;
+}
+
+/// Code for this CPU as an object file.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> emitObject(llvm::Module &code,
+                                                                      llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  if (llvm::Error error = attn::generateCode(code, machine, llvm::CodeGenFileType::ObjectFile, stream))
+    return error;
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), /*RequiresNullTerminator=*/false);
+}
+
+llvm::Error Variant::link(JITTargetMachineBuilder builder, std::unique_ptr<llvm::MemoryBuffer> object,
+                          const llvm::StringMap<void *> &functions, const Description &description) {
+  auto created = LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
+  if (!created)
+    return created.takeError();
+  jit = std::move(*created);
+  if (llvm::Error error = bind(*jit, functions))
+    return error;
+  if (llvm::Error error = jit->addObjectFile(std::move(object)))
+    return error;
+  for (const auto &kernel : description.kernels) {
+    auto address = jit->lookup(getEntryName(kernel.getKey()));
+    if (!address)
+      return address.takeError();
+    entries[kernel.getKey()] = address->toPtr<Entry>();
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Variant>> Variant::create(const llvm::Module &module, const Description &description,
+                                                         bool isInstrumented) {
+  auto builder = describeHost();
   if (!builder)
     return builder.takeError();
-  builder->setRelocationModel(llvm::Reloc::PIC_);
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();
@@ -96,32 +102,20 @@ llvm::Expected<std::unique_ptr<Variant>> Variant::create(const llvm::Module &mod
   code->setTargetTriple((*machine)->getTargetTriple());
   code->setDataLayout((*machine)->createDataLayout());
   llvm::StringMap<void *> functions = rewrite(*code, description, isInstrumented, variant->sites);
+  addFloatFunctions(functions);
+  for (const Site &site : variant->sites)
+    variant->siteList.push_back(&site);
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (llvm::verifyModule(*code, &stream))
     return llvm::createStringError("the emulator made broken code: " + text);
-  if (llvm::Error error = optimize(*code, **machine))
+  if (llvm::Error error = runPasses(*code, **machine, kPasses))
     return error;
   variant->localBytes = countLocalBytes(*code);
   auto object = emitObject(*code, **machine);
   if (!object)
     return object.takeError();
-  auto jit = LLJITBuilder().setJITTargetMachineBuilder(*builder).create();
-  if (!jit)
-    return jit.takeError();
-  addFloatFunctions(functions);
-  if (llvm::Error error = bind(**jit, functions))
+  if (llvm::Error error = variant->link(std::move(*builder), std::move(*object), functions, description))
     return error;
-  if (llvm::Error error = (*jit)->addObjectFile(std::move(*object)))
-    return error;
-  for (const auto &kernel : description.kernels) {
-    auto address = (*jit)->lookup(getEntryName(kernel.getKey()));
-    if (!address)
-      return address.takeError();
-    variant->entries[kernel.getKey()] = address->toPtr<Entry>();
-  }
-  for (const Site &site : variant->sites)
-    variant->siteList.push_back(&site);
-  variant->jit = std::move(*jit);
   return variant;
 }

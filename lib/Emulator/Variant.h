@@ -24,6 +24,11 @@ struct Variant {
   /// The most that variables on the stack take in a thread: of all functions together.
   size_t localBytes = 0;
   std::unique_ptr<llvm::orc::LLJIT> jit;
+
+private:
+  /// Links the object with `functions` into this process, and looks up the kernels' entries.
+  llvm::Error link(llvm::orc::JITTargetMachineBuilder builder, std::unique_ptr<llvm::MemoryBuffer> object,
+                   const llvm::StringMap<void *> &functions, const Description &description);
 };
 
 } // namespace attn::emulator

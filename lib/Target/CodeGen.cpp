@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Target/CodeGen.h"
+#include "attn/Target/LLVMPasses.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -9,9 +10,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 
 using namespace attn;
 
@@ -85,24 +84,6 @@ llvm::Expected<std::unique_ptr<llvm::Module>> attn::translateToLLVM(mlir::Module
   return result;
 }
 
-llvm::Error attn::runPasses(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef pipeline) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, pipeline))
-    return error;
-  passes.run(module, modules);
-  return llvm::Error::success();
-}
-
 llvm::Error attn::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
   return runPasses(module, machine, kPasses);
 }
@@ -126,10 +107,6 @@ llvm::Error attn::emitCode(llvm::Module &module, llvm::TargetMachine &machine, C
   if (kind == CodeKind::Object)
     if (llvm::Error error = sanitizeModule(module, machine))
       return error;
-  llvm::legacy::PassManager passes;
   auto type = kind == CodeKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
-    return makeError("the code generator for " + machine.getTargetTriple().str() + " cannot write this kind of file");
-  passes.run(module);
-  return llvm::Error::success();
+  return generateCode(module, machine, type, stream);
 }

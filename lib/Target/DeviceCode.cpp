@@ -4,6 +4,7 @@
 #include "attn/Target/DeviceCode.h"
 #include "attn/Target/CodeGen.h"
 #include "attn/Target/DeviceImage.h"
+#include "attn/Target/LLVMPasses.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -15,7 +16,6 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -246,13 +246,12 @@ static llvm::Expected<std::string> generatePtx(llvm::Module &module, llvm::Targe
   context.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
-  llvm::legacy::PassManager passes;
-  bool isRefused = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
-  if (!isRefused)
-    passes.run(module);
+  llvm::Error refusal = generateCode(module, machine, llvm::CodeGenFileType::AssemblyFile, stream);
   context.setDiagnosticHandler(std::move(previous));
-  if (isRefused || !errors.empty())
-    return makeError("PTX could not be generated: " + (isRefused ? "LLVM does not write it" : errors));
+  if (refusal)
+    return refusal;
+  if (!errors.empty())
+    return makeError("PTX could not be generated: " + errors);
   return text.str().str();
 }
 

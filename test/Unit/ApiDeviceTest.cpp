@@ -108,6 +108,19 @@ TEST_P(ApiDevice, TimesWork) {
   EXPECT_TRUE(device.time([] { return Status(); }));
 }
 
+TEST_P(ApiDevice, TilesAreCountedOnTheHostAlone) {
+  auto module = Module::parse(kAttention);
+  ASSERT_TRUE(module) << module.error().message;
+  auto kernel = module->compile("attend", Target::named(GetParam()), CompileOptions().countKvTiles(true));
+  if (std::string(GetParam()) == "host") {
+    EXPECT_TRUE(kernel) << kernel.error().message;
+    return;
+  }
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(kernel.error().message, std::string("countKvTiles expects a CPU, but the target is ") + GetParam());
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, ApiDevice, testing::Values("host", "cuda", "cuda:0", "emulator", "emulator:sm_90a"));
 
 //===----------------------------------------------------------------------===//

@@ -191,7 +191,7 @@ TEST(CudaDevices, AreOpenedOnce) {
     EXPECT_EQ(first, second);
     EXPECT_EQ(first->chip(), "sm_90a");
     EXPECT_EQ(first->describe(), "GPU Fake GPU 0, compute capability 9.0, 132 multiprocessors");
-    int word;
+    int word = 0;
     EXPECT_FALSE(first->canUse(&word));
   }
   EXPECT_EQ(fake().liveObjects(), objects);

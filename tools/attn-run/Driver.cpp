@@ -72,8 +72,6 @@ static Status report(const Settings &settings, const Module &module, const Kerne
     if (Status status = checkOutputs(module, kernel, inputs, outputs); !status)
       return status;
   if (settings.profile) {
-    if (!kernel.device().usesHostMemory())
-      return usageError("--profile expects a CPU, but the target is " + settings.target.name());
     auto profile = profileRun(module, kernel.signature().name, settings.target, settings.compile, options,
                               inputs.arguments, viewsOf(outputs));
     if (!profile)

@@ -80,8 +80,9 @@ struct CommandLine {
                                        cl::desc("write the reference interpreter's results, floats as f64")};
   cl::opt<bool> print{"print", cl::desc("print the results"), cl::cat(category)};
   cl::opt<bool> check{"check", cl::desc("compare with the reference interpreter"), cl::cat(category)};
-  cl::opt<bool> profile{"profile", cl::cat(category),
-                        cl::desc("print the time of each parallel loop and thread, and the kv tiles that masks skip")};
+  cl::opt<bool> profile{
+      "profile", cl::cat(category),
+      cl::desc("print the time of each parallel loop and thread, and the kv tiles that masks skip; on CPUs")};
   cl::opt<bool> bench{"bench", cl::desc("time the runs, beside the measured multiply-add peak"), cl::cat(category)};
   cl::opt<int64_t> repeat{"repeat", cl::desc("timed runs of --bench (default 15)"), cl::init(15), cl::cat(category)};
 };
@@ -178,6 +179,9 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.repeat = line.repeat;
   if (settings.repeat < 1)
     return usageError("--repeat expects at least 1, but got " + std::to_string(settings.repeat));
+  llvm::StringRef target = settings.target.name();
+  if (settings.profile && (target.starts_with("cuda") || target.starts_with("emulator")))
+    return usageError("--profile expects a CPU, but the target is " + settings.target.name());
   if (Status status = parseEmit(line.emit, settings); !status)
     return status.error();
   if (Status status = parseArguments(line, settings); !status)

@@ -75,7 +75,8 @@ public:
   CompileOptions &blockRows(int64_t rows) { return registerRows = rows, *this; }
   /// Skip the kv tiles that a mask empties; on unless turned off. Off gives the same bits, slower.
   CompileOptions &skipTiles(bool on) { return skipEmptyTiles = on, *this; }
-  /// Count the kv tiles that a run computes (RunReport::kvTiles; 0 on GPUs); off unless turned on.
+  /// Count the kv tiles that a run computes (RunReport::kvTiles); off unless turned on. CPUs only: Unsupported
+  /// elsewhere.
   CompileOptions &countKvTiles(bool on) { return countTiles = on, *this; }
   /// Turn attention that is written out, as matrix products around a softmax, into the fused kernel; on unless turned
   /// off.

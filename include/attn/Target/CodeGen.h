@@ -29,9 +29,6 @@ llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp mod
                                                               const TargetDescription &target,
                                                               llvm::TargetMachine &machine);
 
-/// Runs LLVM's passes by their text ("function(sroa,licm)").
-llvm::Error runPasses(llvm::Module &module, llvm::TargetMachine &machine, llvm::StringRef pipeline);
-
 /// The short pass list that hot loops in vector form need: as fast code as O3 gives, in a fifth of the time.
 llvm::Error optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
 

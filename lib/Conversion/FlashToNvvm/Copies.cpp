@@ -64,6 +64,8 @@ private:
   void copyChunk(ImplicitLocOpBuilder &b, TileIndex row, Value chunk, Value address) const;
   void copyChunks(ImplicitLocOpBuilder &b) const;
   void copyElement(ImplicitLocOpBuilder &b, Value number) const;
+  /// A thread's part of `count` copies is no loop.
+  bool isWrittenOut(int64_t count) const;
   void forMine(ImplicitLocOpBuilder &b, int64_t count,
                llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const;
 
@@ -99,12 +101,17 @@ void TileCopy::copyChunk(ImplicitLocOpBuilder &b, TileIndex row, Value chunk, Va
                           NVVM::LoadCacheModifierKind::CG, size);
 }
 
+bool TileCopy::isWrittenOut(int64_t count) const {
+  const int64_t threads = lowering.copyThreads;
+  return !lowering.shape.consumers && count % threads == 0 && count / threads <= kUnrolledCopies;
+}
+
 /// All chunks of the tile, row by row. Where a thread has the same chunk in all its rows, and these the same head, its
 /// addresses are one step apart.
 void TileCopy::copyChunks(ImplicitLocOpBuilder &b) const {
   const int64_t threads = lowering.copyThreads, chunks = tile.chunks(), count = tile.rows * chunks;
   const int64_t apart = threads / chunks, copies = count / threads;
-  if (threads % chunks || count % threads || copies > kUnrolledCopies || apart % rows.group)
+  if (threads % chunks || !isWrittenOut(count) || apart % rows.group)
     return forMine(b, count, [&](ImplicitLocOpBuilder &b, Value number) {
       Value row = divide(b, number, chunks), chunk = modulo(b, number, chunks);
       copyChunk(b, {row}, chunk, chunkAddress(b, row, chunk));
@@ -141,7 +148,7 @@ void TileCopy::copyElement(ImplicitLocOpBuilder &b, Value number) const {
 void TileCopy::forMine(ImplicitLocOpBuilder &b, int64_t count,
                        llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) const {
   const int64_t threads = lowering.copyThreads;
-  if (!lowering.shape.consumers && count % threads == 0 && count / threads <= kUnrolledCopies) {
+  if (isWrittenOut(count)) {
     for (int64_t k = 0; k < count; k += threads)
       body(b, add(b, lowering.place.thread, k));
     return;

@@ -60,7 +60,7 @@ Compiled compile(const std::string &text) {
   auto module = attn::Module::parse(text, "bias.mlir");
   if (!module.ok())
     throw std::runtime_error(module.error().str() + "\n" + text);
-  auto kernel = module->compile("f", grid::testTarget());
+  auto kernel = module->compile("f", attn::Target::named(grid::testTarget()));
   if (!kernel.ok())
     throw std::runtime_error(kernel.error().str() + "\n" + text);
   return {*module, *kernel};

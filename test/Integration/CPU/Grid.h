@@ -69,8 +69,13 @@ private:
   std::vector<unsigned char> bytes;
 };
 
-/// What tests of masks and scores compile for: this CPU, or what ATTN_TEST_TARGET names, such as emulator:sm_90a.
-attn::Target testTarget();
+/// What tests of masks and scores compile for: this CPU ("host"), or what ATTN_TEST_TARGET says, such as
+/// emulator:sm_90a.
+std::string testTarget();
+/// True for the emulator of a GPU: GPUs refuse f64, head sizes that types leave open, and some tile sizes.
+bool isGpu(const std::string &target);
+/// How a GPU refuses f64.
+inline constexpr char kGpuRefusesF64[] = "f64 is not supported on a GPU target; use f32, f16 or bf16";
 
 /// The program of a case and its data.
 struct Problem {

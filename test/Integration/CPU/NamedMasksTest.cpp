@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Lengths are no multiples of the tiles and take several of them each way. Every mod runs with static and with dynamic
-// sizes, on one and on three threads.
+// sizes, on one and on three threads; and on the emulator, for a GPU of each kind, which takes head sizes that types
+// tell.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +22,10 @@ namespace {
 /// The program of one case and its data: batch 2, heads 4 over kvHeads 2, headDim 8, valueDim 5.
 class Program {
 public:
-  Program(bool isStatic, std::string element, int64_t queryLen, int64_t kvLen)
-      : isStatic(isStatic), element(std::move(element)), queryLen(queryLen), kvLen(kvLen) {
+  /// With `keepsHeadSizes`, dynamic types leave all sizes open but those equal to the head or value size.
+  Program(bool isStatic, std::string element, int64_t queryLen, int64_t kvLen, bool keepsHeadSizes = false)
+      : isStatic(isStatic), keepsHeadSizes(keepsHeadSizes), element(std::move(element)), queryLen(queryLen),
+        kvLen(kvLen) {
     wide = this->element == "f64" ? "f64" : "f32";
     reals("%q", {batch, heads, queryLen, 8}, this->element);
     reals("%k", {batch, 2, kvLen, 8}, this->element);
@@ -56,11 +59,14 @@ public:
     for (int64_t d = 0; d < 4; ++d)
       text << "  %c" << d << " = arith.constant " << d << " : index\n  %n" << d << " = tensor.dim "
            << (d == 3 ? "%v" : "%q") << ", %c" << d << " : " << (d == 3 ? v : q) << "\n";
-    text << "  %o = tensor.empty(" << (isStatic ? "" : "%n0, %n1, %n2, %n3") << ") : " << o << "\n  %l = tensor.empty("
-         << (isStatic ? "" : "%n0, %n1, %n2") << ") : " << l << "\n  %r:2 = attn.attention %q, %k, %v scale(%s"
-         << (wide == "f64" ? " : f64" : "") << ") " << clauses << "\n    : " << q << ", " << k << ", " << v
-         << " outs(%o : " << o << ") lse(%l : " << l << ") -> " << o << ", " << l << "\n  return %r#0, %r#1 : " << o
-         << ", " << l << "\n}\n";
+    text << "  %o = tensor.empty("
+         << (isStatic         ? ""
+             : keepsHeadSizes ? "%n0, %n1, %n2"
+                              : "%n0, %n1, %n2, %n3")
+         << ") : " << o << "\n  %l = tensor.empty(" << (isStatic ? "" : "%n0, %n1, %n2") << ") : " << l
+         << "\n  %r:2 = attn.attention %q, %k, %v scale(%s" << (wide == "f64" ? " : f64" : "") << ") " << clauses
+         << "\n    : " << q << ", " << k << ", " << v << " outs(%o : " << o << ") lse(%l : " << l << ") -> " << o
+         << ", " << l << "\n  return %r#0, %r#1 : " << o << ", " << l << "\n}\n";
     return text.str();
   }
 
@@ -78,7 +84,7 @@ public:
   }
 
   const int64_t batch = 2, heads = 4;
-  const bool isStatic;
+  const bool isStatic, keepsHeadSizes;
   const std::string element;
   std::string wide;
   const int64_t queryLen, kvLen;
@@ -97,8 +103,10 @@ private:
 
   std::string typeOf(const std::vector<int64_t> &sizes, const std::string &type) const {
     std::string text = "tensor<";
-    for (int64_t size : sizes)
-      text += (isStatic ? std::to_string(size) : "?") + "x";
+    for (int64_t size : sizes) {
+      bool isOpen = !isStatic && !(keepsHeadSizes && (size == 8 || size == 5));
+      text += (isOpen ? "?" : std::to_string(size)) + "x";
+    }
     return text + type + ">";
   }
 
@@ -221,9 +229,11 @@ std::vector<NamedCase> scoreCases() {
   };
 }
 
-attn::Result<attn::Kernel> compile(const attn::Module &module, bool skipTiles = true) {
-  auto options = attn::CompileOptions().tileQ(32).tileKv(16).skipTiles(skipTiles);
-  return module.compile("f", grid::testTarget(), options);
+attn::Result<attn::Kernel> compile(const attn::Module &module, const std::string &target, bool skipTiles = true) {
+  // Rows for a warpgroup, where the GPU has some.
+  int64_t rows = target.find("sm_90") == std::string::npos ? 32 : 64;
+  auto options = attn::CompileOptions().tileQ(rows).tileKv(16).skipTiles(skipTiles);
+  return module.compile("f", attn::Target::named(target), options);
 }
 
 std::vector<attn::Argument> arguments(const Program &program) {
@@ -249,25 +259,39 @@ void runAndCheck(const attn::Module &module, const attn::Kernel &kernel, Program
     EXPECT_TRUE(buffer.guardsIntact());
 }
 
-void testCase(const NamedCase &c, bool isStatic, const std::string &element) {
-  SCOPED_TRACE(std::string(isStatic ? "static, " : "dynamic, ") + element);
-  Program program(isStatic, element, c.queryLen, c.kvLen);
-  std::string text = program.text(c.clauses(program));
-  auto module = attn::Module::parse(text, "named.mlir");
-  ASSERT_TRUE(module.ok()) << module.error().str() << "\n" << text;
-  auto kernel = compile(*module);
-  ASSERT_TRUE(kernel.ok()) << kernel.error().str() << "\n" << text;
-  std::vector<Buffer> results = program.outputs(), others = program.outputs();
-  for (int64_t threads : {1, 3})
-    runAndCheck(*module, *kernel, program, threads, results);
-  // With every tile computed, mask and all, the same bits.
-  auto computing = compile(*module, /*skipTiles=*/false);
+/// With every tile computed, mask and all, the results must be the same bits.
+void checkWithoutSkipping(const attn::Module &module, const std::string &target, Program &program,
+                          std::vector<Buffer> &results) {
+  auto computing = compile(module, target, /*skipTiles=*/false);
   ASSERT_TRUE(computing.ok()) << computing.error().str();
-  runAndCheck(*module, *computing, program, 1, others);
+  std::vector<Buffer> others = program.outputs();
+  runAndCheck(module, *computing, program, 1, others);
   for (auto [result, other] : {std::tie(results[0], others[0]), std::tie(results[1], others[1])}) {
     attn::TensorView a = result.view(), b = other.view();
     EXPECT_EQ(std::memcmp(a.data, b.data, result.count() * attn::byteSize(a.dtype)), 0);
   }
+}
+
+void testCase(const NamedCase &c, bool isStatic, const std::string &element,
+              const std::string &target = grid::testTarget()) {
+  SCOPED_TRACE(std::string(isStatic ? "static, " : "dynamic, ") + element + " on " + target);
+  const bool isGpu = grid::isGpu(target);
+  Program program(isStatic, element, c.queryLen, c.kvLen, /*keepsHeadSizes=*/isGpu);
+  std::string text = program.text(c.clauses(program));
+  auto module = attn::Module::parse(text, "named.mlir");
+  ASSERT_TRUE(module.ok()) << module.error().str() << "\n" << text;
+  auto kernel = compile(*module, target);
+  if (isGpu && element == "f64") {
+    ASSERT_FALSE(kernel.ok());
+    EXPECT_NE(kernel.error().message.find(grid::kGpuRefusesF64), std::string::npos) << kernel.error().str();
+    return;
+  }
+  ASSERT_TRUE(kernel.ok()) << kernel.error().str() << "\n" << text;
+  std::vector<Buffer> results = program.outputs();
+  for (int64_t threads : isGpu ? std::vector<int64_t>{1} : std::vector<int64_t>{1, 3})
+    runAndCheck(*module, *kernel, program, threads, results);
+  if (!isGpu || text.find("masks(") != std::string::npos)
+    checkWithoutSkipping(*module, target, program, results);
 }
 
 class NamedMask : public testing::TestWithParam<NamedCase> {};
@@ -284,6 +308,32 @@ TEST_P(NamedScore, AgreesWithTheReference) {
       testCase(GetParam(), isStatic, element);
 }
 
+/// Types, and static or dynamic sizes, change from mod to mod; sm_90a multiplies 16-bit types otherwise than sm_80.
+class EmulatedMods : public testing::TestWithParam<std::tuple<const char *, unsigned>> {};
+
+/// The mods in this many parts, so that lit can run them side by side.
+constexpr unsigned kParts = 3;
+
+TEST_P(EmulatedMods, AgreeWithTheReference) {
+  auto [chip, part] = GetParam();
+  bool isOld = std::string(chip) == "sm_80";
+  std::vector<NamedCase> cases = maskCases();
+  for (NamedCase &c : scoreCases())
+    cases.push_back(std::move(c));
+  for (size_t k = part; k < cases.size(); k += kParts) {
+    SCOPED_TRACE(cases[k].name);
+    bool isEven = k / kParts % 2 == 0;
+    testCase(cases[k], isEven == isOld, isOld ? (isEven ? "f32" : "f16") : (isEven ? "bf16" : "f16"),
+             std::string("emulator:") + chip);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EmulatedMods,
+                         testing::Combine(testing::Values("sm_80", "sm_90a"), testing::Range(0u, kParts)),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
+                         });
+
 std::string nameOf(const testing::TestParamInfo<NamedCase> &info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(All, NamedMask, testing::ValuesIn(maskCases()), nameOf);
 INSTANTIATE_TEST_SUITE_P(All, NamedScore, testing::ValuesIn(scoreCases()), nameOf);
@@ -293,7 +343,7 @@ std::string refusal(const std::string &clauses, Program &program) {
   auto module = attn::Module::parse(program.text(clauses), "named.mlir");
   if (!module.ok())
     return module.error().str();
-  auto kernel = compile(*module);
+  auto kernel = compile(*module, "host");
   if (!kernel.ok())
     return kernel.error().str();
   EXPECT_FALSE(module->evaluate("f", arguments(program)).ok());

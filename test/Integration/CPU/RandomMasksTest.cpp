@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Mask regions drawn from a grammar, and boolean tensors of every density with tiles and rows emptied. Each result
-// (out, lse, weights) must agree with the reference, and skipping tiles must change no bit of it. ATTN_MASK_SEED
-// chooses other masks, ATTN_MASK_SAMPLE=N takes N regions in place of the default number.
+// (out, lse, weights) must agree with the reference, and skipping tiles must change no bit of it. On this CPU, and on
+// the emulator for a GPU of each kind. ATTN_MASK_SEED chooses other masks, ATTN_MASK_SAMPLE=N takes N regions in place
+// of the default number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -210,12 +211,24 @@ private:
 
 constexpr int64_t kBatch = 2, kHeads = 2, kHeadDim = 4, kValueDim = 3;
 
+/// What a program is compiled for, and the type of its query, key, value and out. A GPU is told the head sizes.
+struct Setting {
+  std::string target = grid::testTarget();
+  bool isHalf = false;
+
+  bool isGpu() const { return grid::isGpu(target); }
+  std::string element() const { return isHalf ? "bf16" : "f32"; }
+  attn::DType dtype() const { return isHalf ? attn::DType::BF16 : attn::DType::F32; }
+};
+
 /// out, lse and weights on dynamic sizes; the mask reads %n, %w, %rows, %columns and %mask.
-std::string program(const std::string &mask) {
-  return R"(!t = tensor<?x?x?x?xf32>
+std::string program(const std::string &mask, const Setting &setting) {
+  std::string open = "tensor<?x?x?x", element = "x" + setting.element() + ">\n";
+  return "!t = " + open + (setting.isGpu() ? std::to_string(kHeadDim) : "?") + element + "!o = " + open +
+         (setting.isGpu() ? std::to_string(kValueDim) : "?") + element + R"(!p = tensor<?x?x?x?xf32>
 !l = tensor<?x?x?xf32>
-func.func @f(%q: !t, %k: !t, %v: !t, %n: index, %w: i32, %rows: tensor<?xi32>, %columns: tensor<?xi32>,
-             %mask: tensor<?x?x?x?xi1>) -> (!t, !l, !t) {
+func.func @f(%q: !t, %k: !t, %v: !o, %n: index, %w: i32, %rows: tensor<?xi32>, %columns: tensor<?xi32>,
+             %mask: tensor<?x?x?x?xi1>) -> (!o, !l, !p) {
   %scale = arith.constant 0.75 : f32
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -225,23 +238,24 @@ func.func @f(%q: !t, %k: !t, %v: !t, %n: index, %w: i32, %rows: tensor<?xi32>, %
   %nh = tensor.dim %q, %c1 : !t
   %ni = tensor.dim %q, %c2 : !t
   %nj = tensor.dim %k, %c2 : !t
-  %ne = tensor.dim %v, %c3 : !t
-  %o = tensor.empty(%nb, %nh, %ni, %ne) : !t
+  %ne = tensor.dim %v, %c3 : !o
+  %o = tensor.empty(%nb, %nh, %ni)" +
+         (setting.isGpu() ? "" : ", %ne") + R"() : !o
   %l = tensor.empty(%nb, %nh, %ni) : !l
-  %p = tensor.empty(%nb, %nh, %ni, %nj) : !t
+  %p = tensor.empty(%nb, %nh, %ni, %nj) : !p
   %r:3 = attn.attention %q, %k, %v scale(%scale) )" +
          mask + R"(
-    : !t, !t, !t outs(%o : !t) lse(%l : !l) weights(%p : !t) -> !t, !l, !t
-  return %r#0, %r#1, %r#2 : !t, !l, !t
+    : !t, !t, !o outs(%o : !o) lse(%l : !l) weights(%p : !p) -> !o, !l, !p
+  return %r#0, %r#1, %r#2 : !o, !l, !p
 })";
 }
 
 /// The arguments of the program, and its results.
 struct Data {
-  Data(int64_t queryLen, int64_t kvLen, Random &random)
-      : queryLen(queryLen), kvLen(kvLen), n(random.between(-5, kvLen)), w(random.between(-5, queryLen)),
-        q(attn::DType::F32, {kBatch, kHeads, queryLen, kHeadDim}), k(attn::DType::F32, {kBatch, 1, kvLen, kHeadDim}),
-        v(attn::DType::F32, {kBatch, 1, kvLen, kValueDim}), rows(attn::DType::I32, {std::max<int64_t>(queryLen, 1)}),
+  Data(int64_t queryLen, int64_t kvLen, Random &random, attn::DType dtype = attn::DType::F32)
+      : dtype(dtype), queryLen(queryLen), kvLen(kvLen), n(random.between(-5, kvLen)), w(random.between(-5, queryLen)),
+        q(dtype, {kBatch, kHeads, queryLen, kHeadDim}), k(dtype, {kBatch, 1, kvLen, kHeadDim}),
+        v(dtype, {kBatch, 1, kvLen, kValueDim}), rows(attn::DType::I32, {std::max<int64_t>(queryLen, 1)}),
         columns(attn::DType::I32, {std::max<int64_t>(kvLen, 1)}),
         mask(attn::DType::I1, {kBatch, kHeads, queryLen, kvLen}) {
     for (Buffer *buffer : {&q, &k, &v})
@@ -260,6 +274,7 @@ struct Data {
     return {q.view(), k.view(), v.view(), n, w, rows.view(), columns.view(), mask.view()};
   }
 
+  attn::DType dtype;
   int64_t queryLen, kvLen;
   int64_t n, w;
   Buffer q, k, v, rows, columns, mask;
@@ -268,7 +283,7 @@ struct Data {
 /// Buffers for out, lse and weights, full of NaN.
 struct Results {
   explicit Results(const Data &data)
-      : out(attn::DType::F32, {kBatch, kHeads, data.queryLen, kValueDim}),
+      : out(data.dtype, {kBatch, kHeads, data.queryLen, kValueDim}),
         lse(attn::DType::F32, {kBatch, kHeads, data.queryLen}),
         weights(attn::DType::F32, {kBatch, kHeads, data.queryLen, data.kvLen}) {}
 
@@ -281,15 +296,17 @@ struct Results {
 /// One mask, compiled with and without skipping.
 class Kernels {
 public:
-  Kernels(const std::string &mask, int64_t tileQ, int64_t tileKv) : text(program(mask)) {
+  Kernels(const std::string &mask, int64_t tileQ, int64_t tileKv, const Setting &setting = {})
+      : text(program(mask, setting)) {
     auto parsed = attn::Module::parse(text, "mask.mlir");
     if (!parsed) {
       ADD_FAILURE() << parsed.error().str() << "\n" << text;
       return;
     }
-    auto options = attn::CompileOptions().tileQ(tileQ).tileKv(tileKv).countKvTiles(true);
-    auto fast = parsed->compile("f", grid::testTarget(), options);
-    auto slow = parsed->compile("f", grid::testTarget(), options.skipTiles(false));
+    auto options = attn::CompileOptions().tileQ(tileQ).tileKv(tileKv).countKvTiles(!setting.isGpu());
+    auto target = attn::Target::named(setting.target);
+    auto fast = parsed->compile("f", target, options);
+    auto slow = parsed->compile("f", target, options.skipTiles(false));
     if (!fast || !slow) {
       ADD_FAILURE() << (fast ? slow : fast).error().str() << "\n" << text;
       return;
@@ -313,7 +330,7 @@ public:
     EXPECT_LE(counts.skipping, counts.computing);
     for (size_t k = 0; k < 3; ++k) {
       attn::TensorView a = fast.all()[k]->view(), b = slow.all()[k]->view();
-      EXPECT_EQ(std::memcmp(a.data, b.data, fast.all()[k]->count() * sizeof(float)), 0)
+      EXPECT_EQ(std::memcmp(a.data, b.data, fast.all()[k]->count() * attn::byteSize(a.dtype)), 0)
           << "skipping changes result " << k << where(data);
       EXPECT_TRUE(fast.all()[k]->guardsIntact()) << "memory around result " << k << " was written" << where(data);
     }
@@ -359,29 +376,58 @@ class BooleanMasks : public testing::TestWithParam<unsigned> {};
 /// The masks in this many parts, so that lit can run them side by side.
 static constexpr unsigned kParts = 4;
 
+static constexpr std::pair<int64_t, int64_t> kLengths[] = {{37, 53}, {53, 37}};
+
+/// Draws a mask and compares it on three pairs of lengths; returns the tiles of all.
+static Kernels::Counts checkRegion(uint64_t seed, uint64_t mask, const Setting &setting) {
+  SCOPED_TRACE("ATTN_MASK_SEED=" + std::to_string(seed) + ", region " + std::to_string(mask) + " on " + setting.target);
+  Random random(seed * 1000003 + mask);
+  std::string region = RegionWriter(random.next(uint64_t(1) << 60)).write();
+  // A GPU has rows for a warp at least, and whole fragments of keys.
+  int64_t tileQ = (setting.isGpu() ? 16 : 8) << random.next(3);
+  int64_t tileKv = setting.isGpu() ? 16 * random.between(1, 3) : random.between(3, 24);
+  Kernels kernels(region, tileQ, tileKv, setting);
+  if (!kernels)
+    return {};
+  std::vector<std::pair<int64_t, int64_t>> lengths(std::begin(kLengths), std::end(kLengths));
+  int64_t queryLen = random.between(1, 20), kvLen = random.between(0, 90);
+  lengths.emplace_back(queryLen, kvLen);
+  Kernels::Counts total;
+  for (auto [queries, keys] : lengths) {
+    Data data(queries, keys, random, setting.dtype());
+    Kernels::Counts counts = kernels.check(data, /*threads=*/setting.isGpu() ? 1 : 1 + mask % 2);
+    total.skipping += counts.skipping;
+    total.computing += counts.computing;
+  }
+  return total;
+}
+
 TEST_P(RandomRegions, AgreeWithTheReferenceAndSkipTheSameBits) {
   const uint64_t seed = fromEnvironment("ATTN_MASK_SEED", 7), count = fromEnvironment("ATTN_MASK_SAMPLE", 20);
   std::cout << "seed " << seed << ", " << count << " regions, part " << GetParam() << " of " << kParts << "\n";
+  const Setting setting;
   Kernels::Counts total;
   for (uint64_t mask = GetParam(); mask < count; mask += kParts) {
-    SCOPED_TRACE("ATTN_MASK_SEED=" + std::to_string(seed) + ", region " + std::to_string(mask));
-    Random random(seed * 1000003 + mask);
-    std::string region = RegionWriter(random.next(uint64_t(1) << 60)).write();
-    Kernels kernels(region, int64_t(8) << random.next(3), random.between(3, 24));
-    ASSERT_TRUE(kernels);
-    const std::pair<int64_t, int64_t> sizes[] = {{37, 53}, {53, 37}, {random.between(1, 20), random.between(0, 90)}};
-    for (auto [queryLen, kvLen] : sizes) {
-      Data data(queryLen, kvLen, random);
-      Kernels::Counts counts = kernels.check(data, /*threads=*/1 + mask % 2);
-      total.skipping += counts.skipping;
-      total.computing += counts.computing;
-    }
+    Kernels::Counts counts = checkRegion(seed, mask, setting);
+    total.skipping += counts.skipping;
+    total.computing += counts.computing;
   }
   std::cout << total.skipping << " of " << total.computing << " kv tiles were computed\n";
-  // A part of a few masks may have none that skips anything.
-  EXPECT_TRUE(count < 20 || total.skipping < total.computing);
+  // A part of a few masks may have none that skips anything. Tiles are not counted on GPUs.
+  EXPECT_TRUE(count < 20 || setting.isGpu() || total.skipping < total.computing);
 }
 
+class EmulatedRegions : public testing::TestWithParam<const char *> {};
+
+/// Other masks than on the CPU, of f32 and of bf16, where sm_90a has another kernel, in turn.
+TEST_P(EmulatedRegions, AgreeWithTheReferenceAndSkipTheSameBits) {
+  const uint64_t seed = fromEnvironment("ATTN_MASK_SEED", 8), count = fromEnvironment("ATTN_MASK_SAMPLE", 8);
+  std::cout << "seed " << seed << ", " << count << " regions\n";
+  for (uint64_t mask = 0; mask < count; ++mask)
+    checkRegion(seed, mask, {std::string("emulator:") + GetParam(), /*isHalf=*/mask % 2 == 1});
+}
+
+INSTANTIATE_TEST_SUITE_P(Sample, EmulatedRegions, testing::Values("sm_80", "sm_90a"));
 INSTANTIATE_TEST_SUITE_P(Sample, RandomRegions, testing::Range(0u, kParts));
 
 namespace {
@@ -436,7 +482,7 @@ TEST_P(BooleanMasks, AgreeWithTheReferenceAndSkipEmptyTiles) {
   std::cout << "seed " << seed << "\n";
   const std::pair<int64_t, int64_t> tiles[] = {{8, 12}, {16, 7}, {32, 24}};
   auto [tileQ, tileKv] = tiles[GetParam()];
-  Kernels kernels("masks(boolean(%mask : tensor<?x?x?x?xi1>))", tileQ, tileKv);
+  Kernels kernels("masks(boolean(%mask : tensor<?x?x?x?xi1>))", tileQ, tileKv, {"host"});
   ASSERT_TRUE(kernels);
   Random random(seed + GetParam());
   for (int64_t density : {2, 10, 50, 90, 98})
@@ -468,7 +514,7 @@ TEST(MaskRegression, RangeInFrontOfTheKeysIsEmpty) {
             " : index\n";
   body += "  %t = arith.constant 100000 : index\n  %z = arith.cmpi slt, %s12, %t : index\n"
           "  %keep = arith.andi %k0, %z : i1\n  attn.yield %keep : i1\n";
-  Kernels kernels("where(%b, %h, %i, %j) {\n" + body + "}", /*tileQ=*/8, /*tileKv=*/8);
+  Kernels kernels("where(%b, %h, %i, %j) {\n" + body + "}", /*tileQ=*/8, /*tileKv=*/8, {"host"});
   ASSERT_TRUE(kernels);
   Random random(1);
   Data data(9, 24, random);

@@ -3,13 +3,14 @@
 //
 // Each operation is used on operands that differ by query (vectors on a CPU), by key (scalars), and on one of each, and
 // its results are added to the score; the outputs must agree with the reference. One module for each operation and
-// group of types.
+// group of types. On the emulator, where all operands are scalars, one module for several operations.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Grid.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <functional>
 
 using grid::Buffer;
@@ -58,8 +59,9 @@ public:
   /// The operation on operands of one type, per query, per key and mixed. `define(operand, suffix, index)` writes the
   /// operands 'a', 'b', 'c' as %<operand><suffix>, a function of an index.
   void add(const Operation &operation, const std::string &type,
-           const std::function<std::string(char, const std::string &, char)> &define) {
-    for (const char *indices : {"iii", "jjj", "ijj", "jij"}) {
+           const std::function<std::string(char, const std::string &, char)> &define,
+           const std::vector<const char *> &operands = {"iii", "jjj", "ijj", "jij"}) {
+    for (const char *indices : operands) {
       std::string suffix = std::to_string(count++);
       for (int k = 0; k < 3; ++k)
         body += define("abc"[k], suffix, indices[k]);
@@ -131,12 +133,18 @@ void fill(Buffer &buffer, double low, double high, int64_t seed) {
     buffer.set(k, low + (high - low) * static_cast<double>((k * 37 + seed * 11) % 64) / 64);
 }
 
-/// Compiles and runs the program; what fails names the operation.
-void expectAgreement(const Operation &operation, const std::string &dtype, const std::string &text) {
-  SCOPED_TRACE(operation.name + " in an attention of " + dtype);
+/// Compiles and runs the program, whose operands lie in [low, high); what fails names the operations.
+void expectAgreement(const Operation &operation, const std::string &dtype, const std::string &text,
+                     const std::string &target = grid::testTarget()) {
+  SCOPED_TRACE(operation.name + " in an attention of " + dtype + " on " + target);
   auto module = attn::Module::parse(text, "region.mlir");
   ASSERT_TRUE(module.ok()) << module.error().str() << "\n" << text;
-  auto kernel = module->compile("f", grid::testTarget());
+  auto kernel = module->compile("f", attn::Target::named(target));
+  if (grid::isGpu(target) && dtype == "f64") {
+    ASSERT_FALSE(kernel.ok());
+    EXPECT_NE(kernel.error().message.find(grid::kGpuRefusesF64), std::string::npos) << kernel.error().str();
+    return;
+  }
   ASSERT_TRUE(kernel.ok()) << kernel.error().str();
   attn::DType type = dtype == "f64" ? attn::DType::F64 : attn::DType::F32;
   Buffer q(type, {kBatch, kHeads, kQueries, 4}), k(type, {kBatch, kHeads, kKeys, 4}),
@@ -433,3 +441,85 @@ INSTANTIATE_TEST_SUITE_P(Region, IntegerOperations, testing::ValuesIn(kIntegerOp
 INSTANTIATE_TEST_SUITE_P(Region, FixedWidthOperations, testing::ValuesIn(kFixedWidthOperations), nameOf);
 INSTANTIATE_TEST_SUITE_P(Region, IndexOperations, testing::ValuesIn(kIndexOperations), nameOf);
 INSTANTIATE_TEST_SUITE_P(Region, FlagOperations, testing::ValuesIn(kFlagOperations), nameOf);
+
+//===----------------------------------------------------------------------===//
+// On the emulator
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Operations that one module holds, and the types of their operands.
+struct Batch {
+  std::vector<Operation> operations;
+  std::vector<std::string> types;
+  bool isReal;
+
+  void run(const std::string &target) const {
+    RegionWriter writer("f32");
+    // For failures, and for the range of operands: only operations of one range share a module.
+    Operation all = operations[0];
+    all.name.clear();
+    for (const Operation &operation : operations) {
+      all.name += (all.name.empty() ? "" : ", ") + operation.name;
+      for (const std::string &type : types)
+        writer.add(operation, type,
+                   [&](char operand, const std::string &suffix, char index) {
+                     return isReal ? realOperand("f32", type, operand, suffix, index)
+                                   : integerOperand(type, operand, suffix, index);
+                   },
+                   {"iji"});
+    }
+    expectAgreement(all, "f32", program("f32", writer.str()), target);
+  }
+};
+
+constexpr size_t kInBatch = 5;
+
+/// Adds the operations to batches of their own range, in their order.
+template <size_t N>
+void addBatches(const Operation (&operations)[N], const std::vector<std::string> &types, bool isReal,
+                std::vector<Batch> &batches) {
+  std::vector<Batch> added;
+  for (const Operation &operation : operations) {
+    auto isOpen = [&](const Batch &batch) {
+      const Operation &first = batch.operations[0];
+      return batch.operations.size() < kInBatch && first.low == operation.low && first.high == operation.high;
+    };
+    auto batch = std::find_if(added.begin(), added.end(), isOpen);
+    if (batch == added.end())
+      added.push_back({{operation}, types, isReal});
+    else
+      batch->operations.push_back(operation);
+  }
+  batches.insert(batches.end(), added.begin(), added.end());
+}
+
+std::vector<Batch> batchesFor(const std::string &halfType) {
+  std::vector<Batch> batches;
+  addBatches(kRealOperations, {"f32", halfType}, /*isReal=*/true, batches);
+  addBatches(kIntegerOperations, {"i8", "i16", "i32", "i64", "index"}, /*isReal=*/false, batches);
+  addBatches(kFixedWidthOperations, {"i8", "i16", "i32", "i64"}, /*isReal=*/false, batches);
+  addBatches(kIndexOperations, {"index"}, /*isReal=*/false, batches);
+  addBatches(kFlagOperations, {"i1"}, /*isReal=*/false, batches);
+  return batches;
+}
+
+} // namespace
+
+class EmulatedOperations : public testing::TestWithParam<std::tuple<const char *, unsigned>> {};
+
+/// The batches in this many parts, so that lit can run them side by side.
+static constexpr unsigned kParts = 3;
+
+TEST_P(EmulatedOperations, AgreeInF32AndA16BitType) {
+  auto [chip, part] = GetParam();
+  std::vector<Batch> batches = batchesFor(std::string(chip) == "sm_80" ? "f16" : "bf16");
+  for (size_t k = part; k < batches.size(); k += kParts)
+    batches[k].run(std::string("emulator:") + chip);
+}
+
+INSTANTIATE_TEST_SUITE_P(Region, EmulatedOperations,
+                         testing::Combine(testing::Values("sm_80", "sm_90a"), testing::Range(0u, kParts)),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
+                         });
