@@ -64,17 +64,21 @@ TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
 
 /// Sizes for a GPU, where `lanes` is the rows of a warp and a block has queryRows / lanes warps. Pure. The state of a
 /// row (accumulators, scores) lies in registers, 255 at most in a thread; a warp of 32 rows reads keys and values from
-/// shared memory half as often, a product, as one of 16. Registers that ptxas needs, of 16-bit types:
+/// shared memory half as often, a product, as one of 16. Registers of a thread that ptxas 13.0 gives a causal mask, with
+/// no spills:
 ///
-/// | head and value size | lanes x kvTile | queryRows | registers |
-/// |---|---|---|---|
-/// | <= 64 | 32 x 64 | 128 | 230 |
-/// | <= 128 | 32 x 32 | 128 | 255 |
-/// | <= 256 | 16 x 32 | 64 | 255 |
+/// | type | head and value size | lanes x kvTile | queryRows | registers |
+/// |---|---|---|---|---|
+/// | 16 bits | <= 64 | 32 x 64 | 128 | 250 |
+/// | | <= 128 | 32 x 32 | 128 | 255 |
+/// | | <= 256 | 16 x 32 | 64 | 255 |
+/// | f32 | <= 64 | 16 x 32 | 64 | 126 |
+/// | | <= 128 | 16 x 32 | 64 | 168 |
+/// | | <= 256 | 16 x 16 | 64 | 236 |
 ///
-/// f32 has 16 x 32, above 128 16 x 16. Fewer queryRows where the shared memory of a block of the chip holds no more. Warpgroups read 16-bit keys and values themselves, all 64 rows of them at once:
-/// 128 queryRows and 128 keys, above a size of 128 80 keys, so that two stages of both fit in 227 KiB. Few queries,
-/// which share a tile as on a CPU, make tiles of 16 rows and more.
+/// Fewer queryRows where the shared memory of a block of the chip holds no more. Warpgroups read 16-bit keys and values
+/// themselves, all 64 rows of them at once: 128 queryRows and 128 keys, above a size of 128 80 keys, so that two stages of
+/// both fit in 227 KiB. Few queries, which share a tile as on a CPU, make tiles of 16 rows and more.
 TileSizes chooseGpuTiles(const GpuTarget &target, const TileQuery &query);
 
 /// Rows of a warp in a tile of `queryRows` rows of such a query.

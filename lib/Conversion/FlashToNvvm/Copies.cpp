@@ -88,7 +88,7 @@ Value TileCopy::chunkAddress(ImplicitLocOpBuilder &b, Value row, Value chunk) co
   return plus(b, global.rowAddress(b, {batch, rows.head(b, index), rows.query(b, index)}), inRow);
 }
 
-/// A chunk at an address. One that does not exist is zeros, and reads nothing.
+/// A chunk at an address. One that does not exist is zeros: with a size of 0 cp.async reads nothing (PTX ISA).
 void TileCopy::copyChunk(ImplicitLocOpBuilder &b, TileIndex row, Value chunk, Value address) const {
   Value exists =
       arith::CmpIOp::create(b, arith::CmpIPredicate::slt, add(b, row.value, row.number), toI32(b, rows.rows));

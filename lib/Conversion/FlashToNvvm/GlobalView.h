@@ -31,6 +31,9 @@ public:
   /// Bytes from a row to the one `rows` positions behind it.
   mlir::Value rowStep(mlir::ImplicitLocOpBuilder &builder, int64_t rows) const;
 
+  /// Bytes from a column to the next one.
+  mlir::Value columnStep(mlir::ImplicitLocOpBuilder &builder) const { return bytes(builder, strides[3]); }
+
   mlir::MemRefType type() const { return mlir::cast<mlir::MemRefType>(view.getType()); }
 
 private:

@@ -59,7 +59,11 @@ private:
   bool mayBeWide() const;
   Value isWide();
   void exchange(MutableArrayRef<Value> words);
-  Value pieceColumn(int64_t fragment, int64_t size);
+  Value pieceColumn(int64_t size);
+  Value byteOffset(Value pointer, LLVM::GEPArg bytes);
+  Value rowPointer(const FragmentRow &row);
+  Value elementPointer(Value rowPointer, int64_t fragment, int64_t e);
+  void buildIfColumn(int64_t bound, Value column, llvm::function_ref<void()> body);
   void storePiece(Value rowPointer, int64_t fragment, ArrayRef<Value> words);
   void storeWide(int64_t slot);
   void storeElements(int64_t slot);
@@ -111,47 +115,59 @@ Value FragmentStore::isWide() {
 /// Transposes words of 2 or 4 threads: word k of thread t becomes word t of thread k.
 void FragmentStore::exchange(MutableArrayRef<Value> words) {
   for (int64_t bit = 1; bit < int64_t(words.size()); bit *= 2) {
-    Value isZero = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+    Value isLower = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                          b.createOrFold<arith::AndIOp>(lowering.place.t, i32(b, bit)), i32(b, 0));
     for (int64_t k = 0; k < int64_t(words.size()); ++k) {
       if (k & bit)
         continue;
       Value low = words[k], high = words[k | bit];
-      Value other = fromLane(b, arith::SelectOp::create(b, isZero, high, low), bit);
-      words[k] = arith::SelectOp::create(b, isZero, low, other);
-      words[k | bit] = arith::SelectOp::create(b, isZero, other, high);
+      Value other = fromLane(b, arith::SelectOp::create(b, isLower, high, low), bit);
+      words[k] = arith::SelectOp::create(b, isLower, low, other);
+      words[k | bit] = arith::SelectOp::create(b, isLower, other, high);
     }
   }
 }
 
-/// The first column of this thread's piece of `size` fragments, i32, without those of the fragments in front.
-Value FragmentStore::pieceColumn(int64_t fragment, int64_t size) {
+/// The first column of this thread's piece in `size` fragments, i32.
+Value FragmentStore::pieceColumn(int64_t size) {
   Value t = lowering.place.t;
   if (!isHalf())
     return times(b, t, 2);
   return size == 4 ? times(b, t, 8) : add(b, times(b, modulo(b, t, 2), 8), times(b, divide(b, t, 2), 4));
 }
 
+Value FragmentStore::byteOffset(Value pointer, LLVM::GEPArg bytes) {
+  return LLVM::GEPOp::create(b, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+/// The pointer to the first column of the tile in a row.
+Value FragmentStore::rowPointer(const FragmentRow &row) {
+  Value address = view.rowAddress(b, row.place);
+  if (target.firstColumn)
+    address = plus(b, address, arith::MulIOp::create(b, target.firstColumn, view.columnStep(b)));
+  return globalPointer(b, address);
+}
+
+/// Builds `body` where a column (i32) exists; it is less than `bound`.
+void FragmentStore::buildIfColumn(int64_t bound, Value column, llvm::function_ref<void()> body) {
+  if (bound <= knownEnd())
+    return body();
+  buildIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, toIndex(b, column), target.endColumn), body);
+}
+
 /// Stores a thread's piece of the fragments from `fragment` on, if it exists.
 void FragmentStore::storePiece(Value rowPointer, int64_t fragment, ArrayRef<Value> words) {
   const int64_t size = isHalf() ? words.size() : 1;
-  Value column = pieceColumn(fragment, size);
-  auto store = [&] {
+  Value column = pieceColumn(size);
+  buildIfColumn(8 * (fragment + size), add(b, column, 8 * fragment), [&] {
     auto vector = VectorType::get({int64_t(words.size())}, words[0].getType());
     Value piece = LLVM::PoisonOp::create(b, vector);
     for (auto [k, word] : llvm::enumerate(words))
       piece = LLVM::InsertElementOp::create(b, piece, word, i32(b, k));
-    auto type = rowPointer.getType();
-    Value offset = times(b, column, elementBytes());
-    Value pointer = LLVM::GEPOp::create(b, type, b.getI8Type(), rowPointer, ArrayRef<LLVM::GEPArg>{offset});
-    pointer = LLVM::GEPOp::create(b, type, b.getI8Type(), pointer,
-                                  ArrayRef<LLVM::GEPArg>{int32_t(8 * fragment * elementBytes())});
+    Value pointer = byteOffset(rowPointer, times(b, column, elementBytes()));
+    pointer = byteOffset(pointer, int32_t(8 * fragment * elementBytes()));
     LLVM::StoreOp::create(b, piece, pointer, /*alignment=*/4 * words.size());
-  };
-  if (8 * (fragment + size) <= knownEnd())
-    return store();
-  Value inTile = toIndex(b, add(b, column, 8 * fragment));
-  buildIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, inTile, target.endColumn), store);
+  });
 }
 
 /// The quad's threads all exist or none does, but those of other quads may do otherwise: words are exchanged first.
@@ -170,38 +186,38 @@ void FragmentStore::storeWide(int64_t slot) {
   }
   FragmentRow row = buildRow(b, lowering, target.rows, target.entry, slot);
   buildIf(b, row.exists, [&] {
-    Value address = view.rowAddress(b, row.place);
-    if (target.firstColumn)
-      address = plus(b, address, view.bytes(b, target.firstColumn));
-    Value pointer = globalPointer(b, address);
+    Value pointer = rowPointer(row);
     for (auto [k, piece] : llvm::enumerate(pieces))
       storePiece(pointer, k * most, piece);
   });
 }
 
+/// The pointer to column 8 * fragment + 2t + e of a row.
+Value FragmentStore::elementPointer(Value rowPointer, int64_t fragment, int64_t e) {
+  Value t = lowering.place.t;
+  if (view.hasUnitColumns())
+    return byteOffset(byteOffset(rowPointer, times(b, t, 2 * elementBytes())),
+                      int32_t((8 * fragment + e) * elementBytes()));
+  Value column = toIndex(b, add(b, times(b, t, 2), 8 * fragment + e));
+  Value bytes = arith::MulIOp::create(b, column, view.columnStep(b));
+  return byteOffset(rowPointer, Value(arith::IndexCastOp::create(b, b.getI64Type(), bytes)));
+}
+
 void FragmentStore::storeElements(int64_t slot) {
+  auto valueOf = [&](int64_t n, int64_t e) -> Value {
+    if (!isHalf())
+      return values[pairNumber(slot, n) + e];
+    Value pair = LLVM::BitcastOp::create(b, VectorType::get({2}, element), wordOf(slot, n));
+    return LLVM::ExtractElementOp::create(b, pair, i32(b, e));
+  };
   FragmentRow row = buildRow(b, lowering, target.rows, target.entry, slot);
-  auto storeAt = [&](int64_t number, Value column, Value value) {
-    SmallVector<Value> place = row.place;
-    place.push_back(target.firstColumn ? plus(b, target.firstColumn, column) : column);
-    memref::StoreOp::create(b, value, target.view, place);
-  };
-  auto storeValue = [&](int64_t n, int64_t e) {
-    Value column = toIndex(b, add(b, times(b, lowering.place.t, 2), 8 * n + e));
-    Value value = values[pairNumber(slot, n) + e];
-    if (isHalf()) {
-      Value pair = LLVM::BitcastOp::create(b, VectorType::get({2}, element), wordOf(slot, n));
-      value = LLVM::ExtractElementOp::create(b, pair, i32(b, e));
-    }
-    if (8 * (n + 1) <= knownEnd())
-      return storeAt(n, column, value);
-    buildIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column, target.endColumn),
-            [&] { storeAt(n, column, value); });
-  };
   buildIf(b, row.exists, [&] {
+    Value pointer = rowPointer(row);
     for (int64_t n = 0; n < fragments; ++n)
-      for (int64_t e : {0, 1})
-        storeValue(n, e);
+      for (int64_t e : {0, 1}) {
+        auto store = [&] { LLVM::StoreOp::create(b, valueOf(n, e), elementPointer(pointer, n, e), elementBytes()); };
+        buildIfColumn(8 * (n + 1), add(b, times(b, lowering.place.t, 2), 8 * n + e), store);
+      }
   });
 }
 

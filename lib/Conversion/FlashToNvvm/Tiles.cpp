@@ -143,6 +143,9 @@ Value columnsOf(ImplicitLocOpBuilder &b, Value view) { return b.createOrFold<mem
 struct LoadQuery : FragmentPattern<LoadQueryOp> {
   using FragmentPattern::FragmentPattern;
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, LoadQueryOp op, Adaptor adaptor) const override {
+    // Without products nobody reads it, and it has no place.
+    if (lowering.shape.kvTile == 0)
+      return Results{{}};
     buildCopy(b, lowering, lowering.shape.query, i32(b, 0), adaptor.getSource()[0], adaptor.getB()[0], rowsOf(adaptor));
     NVVM::CpAsyncCommitGroupOp::create(b);
     if (lowering.shape.consumers)

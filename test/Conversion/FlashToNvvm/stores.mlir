@@ -15,8 +15,8 @@
 // CHECK: llvm.store %{{.+}}, %{{.+}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
 // CHECK: llvm.store %{{.+}}, %{{.+}} {alignment = 8 : i64} : vector<2xi32>, !llvm.ptr<1>
 // CHECK: } else {
-// CHECK-COUNT-24: memref.store {{.+}} : memref<1x1x?x40xbf16>
-// CHECK-NOT: memref.store
+// CHECK-COUNT-24: llvm.store %{{.+}}, %{{.+}} {alignment = 2 : i64} : bf16, !llvm.ptr<1>
+// CHECK-NOT: llvm.store
 !m = memref<1x1x?x40xbf16>
 gpu.module @attn_device {
   func.func @halves(%item: index, %q: !m, %o: !m, %rows: index) {
@@ -35,6 +35,8 @@ gpu.module @attn_device {
 // CHECK: arith.andi %{{.+}}, %c7{{(_[0-9]+)?}} : index
 // CHECK-NOT: nvvm.shfl.sync bfly {{.+}} : i32 -> i32
 // CHECK-COUNT-4: llvm.store %{{.+}}, %{{.+}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
+// CHECK: } else {
+// CHECK-COUNT-8: llvm.store %{{.+}}, %{{.+}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
 // CHECK-NOT: llvm.store
 !m = memref<1x1x?x16xf32>
 gpu.module @attn_device {
@@ -52,7 +54,7 @@ gpu.module @attn_device {
 // Rows of 20 columns are 40 bytes: never aligned, and so there is but the one form.
 // CHECK-LABEL: func.func @odd_rows
 // CHECK-NOT: llvm.store {{.+}} vector
-// CHECK: memref.store {{.+}} : memref<1x1x?x20xbf16>
+// CHECK: llvm.store %{{.+}}, %{{.+}} {alignment = 2 : i64} : bf16, !llvm.ptr<1>
 // CHECK-NOT: llvm.store {{.+}} vector
 !m = memref<1x1x?x20xbf16>
 gpu.module @attn_device {

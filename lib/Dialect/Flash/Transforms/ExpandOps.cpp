@@ -101,12 +101,13 @@ static Operation *widenScalar(Operation *op) {
 }
 
 /// Polynomials for the f32 functions on vectors; on a device, on scalars too. They would take any, hence the list of
-/// ops. Upstream's cbrt makes NaN of infinity and is off by 12 ulp: libm serves its lanes.
+/// ops. Upstream's cbrt makes NaN of infinity and is off by 12 ulp: libm serves its lanes. A multiply-add is an
+/// instruction.
 static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
     if (op->getDialect() && isa<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1 &&
-        !isa<math::CbrtOp>(op)) {
+        !isa<math::CbrtOp, math::FmaOp>(op)) {
       Type type = op->getResult(0).getType();
       if (getElementTypeOrSelf(type).isF32() && (onDevice || isa<VectorType>(type)))
         ops.push_back(op);
@@ -137,7 +138,12 @@ struct ExpandOps : attn::flash::impl::ExpandOpsPassBase<ExpandOps> {
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     populateExpansions(patterns, onDevice);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    GreedyRewriteConfig config;
+    // Kernels are thousands of ops, which LLVM simplifies anyway.
+    if (onDevice)
+      config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
+          GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }
 };
