@@ -32,7 +32,7 @@ using namespace attn;
 using namespace attn::flash;
 
 /// Registers of a thread for each role with two multiplying warpgroups: 65536 in all, in steps of 8.
-static constexpr int64_t kProducerRegisters = 40, kConsumerRegisters = 232;
+static constexpr int64_t kProducerRegisters = 48, kConsumerRegisters = 232;
 
 //===----------------------------------------------------------------------===//
 // The producer
