@@ -64,8 +64,8 @@ TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
 
 /// Sizes for a GPU, where `lanes` is the rows of a warp and a block has queryRows / lanes warps. Pure. The state of a
 /// row (accumulators, scores) lies in registers, 255 at most in a thread; a warp of 32 rows reads keys and values from
-/// shared memory half as often, a product, as one of 16. Registers of a thread that ptxas 13.0 gives a causal mask, with
-/// no spills:
+/// shared memory half as often, a product, as one of 16. Registers of a thread that ptxas 13.0 gives a causal mask,
+/// with no spills:
 ///
 /// | type | head and value size | lanes x kvTile | queryRows | registers |
 /// |---|---|---|---|---|

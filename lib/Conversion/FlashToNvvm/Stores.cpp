@@ -116,7 +116,7 @@ Value FragmentStore::isWide() {
 void FragmentStore::exchange(MutableArrayRef<Value> words) {
   for (int64_t bit = 1; bit < int64_t(words.size()); bit *= 2) {
     Value isLower = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                         b.createOrFold<arith::AndIOp>(lowering.place.t, i32(b, bit)), i32(b, 0));
+                                          b.createOrFold<arith::AndIOp>(lowering.place.t, i32(b, bit)), i32(b, 0));
     for (int64_t k = 0; k < int64_t(words.size()); ++k) {
       if (k & bit)
         continue;

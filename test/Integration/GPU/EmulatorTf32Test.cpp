@@ -109,7 +109,8 @@ TEST(EmulatorTf32, ErrorIsThatOfRoundedOperands) {
 }
 
 TEST(EmulatorTf32, RoundsToNearest) {
-  // One key, and a score of 0: its weight is 1, and the output is its value in tf32, ten bits behind the first one, ties away from 0.
+  // One key, and a score of 0: its weight is 1, and the output is its value in tf32, ten bits behind the first one,
+  // ties away from 0.
   Problem problem{1, 1, std::vector<float>(kHeadDim, 0), std::vector<float>(kHeadDim, 1), {}};
   for (int64_t e = 0; e < kValueDim; ++e)
     problem.value.push_back(static_cast<float>((e % 2 ? -1 : 1) * (1 + e * 0x1p-13)));
