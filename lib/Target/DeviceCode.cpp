@@ -158,7 +158,7 @@ struct Requirement {
 
 } // namespace
 
-static const Requirement kRequirements[] = {
+static constexpr Requirement kRequirements[] = {
     {"attn_dev_wgmma", 90, 'a'},          {"attn_dev_mbarrier_wait", 90, '\0'},
     {"llvm.nvvm.wgmma.", 90, 'a'},        {"llvm.nvvm.setmaxnreg.", 90, 'a'},
     {"llvm.nvvm.tcgen05.", 100, 'a'},     {"llvm.nvvm.cp.async.bulk.", 90, '\0'},

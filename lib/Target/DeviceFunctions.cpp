@@ -99,7 +99,7 @@ static std::optional<AsmText> buildWgmma(llvm::StringRef rest, llvm::LLVMContext
 
 static constexpr llvm::StringLiteral kPrefix = "attn_dev_";
 
-static const Family kFamilies[] = {
+static constexpr Family kFamilies[] = {
     {"mbarrier_wait", buildMbarrierWait},
     {"wgmma_", buildWgmma},
 };

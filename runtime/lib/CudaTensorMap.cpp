@@ -23,8 +23,9 @@ static int dataType(int32_t elementBytes) {
     return 2;
   case 8:
     return 4;
+  default:
+    return -1;
   }
-  return -1;
 }
 
 /// CU_TENSOR_MAP_SWIZZLE_NONE to 128B; -1: no such swizzle.
@@ -38,8 +39,9 @@ static int swizzle(int32_t bytes) {
     return 2;
   case 128:
     return 3;
+  default:
+    return -1;
   }
-  return -1;
 }
 
 static bool refuse(char *message, const char *what, const char *wanted, long long got) {

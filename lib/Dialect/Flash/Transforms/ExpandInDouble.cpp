@@ -64,7 +64,7 @@ static Value exp2InDouble(ImplicitLocOpBuilder &b, Value x) {
 
 /// sin(quarter pi/2 + r) for |r| <= pi/4, vectors of f64 and i64.
 static Value evaluateQuarter(ImplicitLocOpBuilder &b, Value r, Value quarter) {
-  auto type = cast<VectorType>(r.getType()), bits = cast<VectorType>(quarter.getType());
+  auto bits = cast<VectorType>(quarter.getType());
   Value square = arith::MulFOp::create(b, r, r);
   static const double sines[] = {1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040,
                                  1.0 / 120,        -1.0 / 6,        1.0};
