@@ -173,11 +173,19 @@ def ConvertFlashToNvvmPass : Pass<"convert-flash-to-nvvm", "::mlir::gpu::GPUModu
     Tiles of keys and values come into two stages of shared memory by cp.async, one tile ahead of the products; rows are
     padded with zeros to whole fragments and swizzled so that ldmatrix meets no bank twice. Memory that is not aligned to
     16 bytes is copied, and written, element by element, which is decided at run time. f32 is multiplied as three
-    products of tf32 parts; with `allow-tf32` as one product of the rounded values. Score and mask regions are built over the four elements of a fragment; where the mask analysis proves the
-    warp's part of a tile full, the mask is left out at run time. Kernels without tiles run one item a thread.
+    products of tf32 parts; with `allow-tf32` as one product of the rounded values. Score and mask regions are built over
+    the four elements of a fragment; where the mask analysis proves the warp's part of a tile full, the mask is left out at
+    run time. Kernels without tiles run one item a thread.
 
-    Kernels get the attributes `attn.threads` (of a block), `attn.items` (that a block does) and `attn.shared_bytes`.
-    Postcondition: no flash op. Example: test/Conversion/FlashToNvvm/doc-example.mlir.
+    On sm_90a warpgroups multiply 16-bit tiles of 64 or 128 rows, 64 rows each, and another one copies. R is 16. Tiles
+    in shared memory are boxes of 64 columns, swizzled as copies by tensor map write and wgmma reads them; a view that
+    no map is possible for is copied as on sm_80. Full and empty stages are counted by barriers in shared memory. The
+    products of the next keys and of these values are under way together (`flash-overlap-products`), and two warpgroups
+    take turns.
+
+    Kernels get the attributes `attn.threads` (of a block), `attn.items` (that a block does), `attn.shared_bytes` and
+    `attn.tensor_maps` (number of a capture and rows of a box, for each map that is an argument).
+    Postcondition: no flash op. Examples: test/Conversion/FlashToNvvm/doc-example.mlir, warpgroups.mlir.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"sm_80\"", "GPU: sm_80, sm_86, sm_89, sm_90, sm_90a, ...">,

@@ -102,6 +102,7 @@ void Block::startThread(uint32_t index) {
   thread.warp = &warps[index / kWarpSize];
   thread.index = index;
   thread.lane = index % kWarpSize;
+  thread.registers = registersAtStart(threadTotal);
   thread.id[0] = index % size[0];
   thread.id[1] = index / size[0] % size[1];
   thread.id[2] = index / size[0] / size[1];
@@ -140,6 +141,8 @@ void Block::start(const LaunchState &launchState, const uint32_t (&block)[3]) {
   std::fill(std::begin(barriers), std::end(barriers), NamedBarrier());
   mbarriers.clear();
   loads.clear();
+  freeRegisters = 0;
+  waitingForRegisters = WaitList();
   storeActors = 0;
   warpGroups.resize((alive + kWarpGroupSize - 1) / kWarpGroupSize);
   for (std::unique_ptr<WarpGroup> &group : warpGroups)

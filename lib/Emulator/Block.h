@@ -24,7 +24,7 @@ struct Warp;
 struct Thread;
 
 /// What a thread waits for.
-enum class Wait : uint8_t { Nothing, Collective, WarpGroup, Barrier, MBarrier, Poll, Exited };
+enum class Wait : uint8_t { Nothing, Collective, WarpGroup, Barrier, MBarrier, Registers, Poll, Exited };
 
 /// Threads that wait for the same thing, in the order in which they came.
 struct WaitList {
@@ -75,7 +75,7 @@ struct ThreadState {
   // Where it waits.
   const Site *site = nullptr;
   Wait wait = Wait::Nothing;
-  /// The named barrier's number, or the mbarrier's index.
+  /// The named barrier's number, the mbarrier's index, or how many registers.
   uint32_t waitsFor = 0;
   /// barrier.red: how many threads came with true, of how many.
   uint32_t trues = 0;
@@ -95,6 +95,9 @@ struct ThreadState {
 
   /// How many groups of wgmma are committed.
   uint32_t wgmmaGroups = 0;
+
+  /// As setmaxnreg has it.
+  uint32_t registers = 0;
 };
 
 /// A CUDA thread.
@@ -146,6 +149,9 @@ struct MBarrier {
 };
 
 struct WarpGroup;
+
+/// Registers of a thread in a block of so many.
+uint32_t registersAtStart(uint32_t threads);
 
 /// What all blocks of a launch share.
 struct LaunchState {
@@ -226,6 +232,9 @@ public:
   uint32_t storeActors = 0;
   /// Threads that have not exited.
   uint32_t alive = 0;
+  /// Registers that threads gave up and nobody has taken.
+  uint32_t freeRegisters = 0;
+  WaitList waitingForRegisters;
 
 private:
   explicit Block(SharedWindow window);

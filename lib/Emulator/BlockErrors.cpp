@@ -108,6 +108,9 @@ static std::string describeWait(Block &block, const Thread &thread) {
            std::to_string(barrier.pending) + " of " + std::to_string(barrier.expected) + " arrivals and " +
            std::to_string(barrier.bytes) + " bytes";
   }
+  case Wait::Registers:
+    return text + ", for " + std::to_string(thread.waitsFor) + " more registers: the block has " +
+           std::to_string(block.freeRegisters) + " free";
   case Wait::Collective:
     return text + ", for the other lanes of the warp";
   case Wait::WarpGroup:

@@ -17,6 +17,7 @@ const OperationTable &OperationTable::get() {
     addBulkCopies(all);
     addMatrixOperations(all);
     addWarpGroupOperations(all);
+    addRegisterOperations(all);
     return all;
   }();
   return table;

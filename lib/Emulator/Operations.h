@@ -79,6 +79,7 @@ void addAsyncCopies(OperationTable &table);
 void addBulkCopies(OperationTable &table);
 void addMatrixOperations(OperationTable &table);
 void addWarpGroupOperations(OperationTable &table);
+void addRegisterOperations(OperationTable &table);
 
 /// The value in an argument's slot.
 template <typename Value> Value argument(const uint64_t *arguments, unsigned index) {

@@ -295,6 +295,4 @@ void attn::emulator::addWarpGroupOperations(OperationTable &table) {
   table.drop(prefix + "wgmma.fence.sync.aligned");
   table.handle(prefix + "wgmma.commit_group.sync.aligned", commit);
   table.handle(prefix + "wgmma.wait_group.sync.aligned", waitGroups);
-  table.drop(prefix + "setmaxnreg.inc.sync.aligned.u32");
-  table.drop(prefix + "setmaxnreg.dec.sync.aligned.u32");
 }

@@ -97,10 +97,21 @@ static std::optional<AsmText> buildWgmma(llvm::StringRef rest, llvm::LLVMContext
   return result;
 }
 
+/// "i32" or "i64".
+static std::optional<AsmText> buildOpaque(llvm::StringRef rest, llvm::LLVMContext &context) {
+  if (rest != "i32" && rest != "i64")
+    return std::nullopt;
+  const bool isLong = rest == "i64";
+  auto *type = llvm::IntegerType::get(context, isLong ? 64 : 32);
+  return AsmText{llvm::FunctionType::get(type, {type}, false), isLong ? "mov.b64 $0, $1;" : "mov.b32 $0, $1;",
+                 isLong ? "=l,l" : "=r,r"};
+}
+
 static constexpr llvm::StringLiteral kPrefix = "attn_dev_";
 
 static constexpr Family kFamilies[] = {
     {"mbarrier_wait", buildMbarrierWait},
+    {"opaque_", buildOpaque},
     {"wgmma_", buildWgmma},
 };
 

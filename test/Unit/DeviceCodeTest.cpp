@@ -94,6 +94,17 @@ TEST(DeviceCode, MbarrierWait) {
   EXPECT_FALSE(module.module->getFunction("attn_dev_mbarrier_wait"));
 }
 
+TEST(DeviceCode, OpaqueValues) {
+  // The difference of a value and what is hidden of it is not folded to 0.
+  DeviceModule module(kernel("  %same = call i32 @attn_dev_opaque_i32(i32 %word)\n"
+                             "  %none = sub i32 %word, %same\n"
+                             "  store i32 %none, ptr addrspace(3) @tile\n",
+                             "declare i32 @attn_dev_opaque_i32(i32)\n"));
+  std::string ptx = module.emit("sm_80");
+  EXPECT_THAT(ptx, testing::ContainsRegex("mov.b32 %r[0-9]+, %r[0-9]+;"));
+  EXPECT_THAT(ptx, testing::ContainsRegex("sub.s32"));
+}
+
 TEST(DeviceCode, WgmmaOfSharedMemory) {
   DeviceModule module(wgmmaKernel("attn_dev_wgmma_m64n8k16_f32_bf16_ss", "i64 %a, i64 %b, i32 %word", "i64, i64, i32"));
   std::string ptx = module.emit("sm_90a");

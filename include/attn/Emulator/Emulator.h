@@ -8,6 +8,7 @@
 //   void attn_dev_mbarrier_wait(ptr addrspace(3) barrier, i32 parity): until the phase of that parity has completed
 //   attn_dev_wgmma_m64n<N>k16_f32_<bf16|f16>_ss(float x N/2, i64 descA, i64 descB, i32 keep) -> {float x N/2}
 //   attn_dev_wgmma_m64n<N>k16_f32_<bf16|f16>_rs(float x N/2, i32 x 4, i64 descB) -> {float x N/2}
+//   attn_dev_opaque_<i32|i64>: the operand
 // A and B of _ss are K-major, and keep = 0 starts from zero; B of _rs is MN-major.
 //
 // What is not seen: weak memory order of global memory, global memory out of bounds, registers of a wgmma that are read

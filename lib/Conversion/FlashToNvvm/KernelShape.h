@@ -72,8 +72,8 @@ struct KernelShape {
   /// Where the barriers of stages are.
   int64_t barrierOffset = 0;
 
-  /// A warpgroup multiplies the next keys beside these values. Rounded weights then wait in registers, for which there is
-  /// room beside accumulators of up to 192 columns; ptxas spills above.
+  /// A warpgroup multiplies the next keys beside these values. Rounded weights then wait in registers, for which there
+  /// is room beside accumulators of up to 192 columns; ptxas spills above.
   bool overlapsProducts() const { return consumers && valueColumns <= 192; }
 
   /// 16-row fragments of a warp.

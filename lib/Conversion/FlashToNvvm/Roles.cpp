@@ -31,8 +31,10 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::flash;
 
-/// Registers of a thread for each role with two multiplying warpgroups: 65536 in all, in steps of 8.
-static constexpr int64_t kProducerRegisters = 48, kConsumerRegisters = 232;
+/// Registers of a thread for each role with two multiplying warpgroups, in steps of 8. The block starts with 65536 /
+/// 384, in such steps, for each thread: who asks for more than that in all waits for ever.
+static constexpr int64_t kProducerRegisters = 40, kConsumerRegisters = 232;
+static_assert(kProducerRegisters + 2 * kConsumerRegisters <= 3 * (65536 / 384 / 8 * 8));
 
 //===----------------------------------------------------------------------===//
 // The producer
@@ -65,11 +67,15 @@ static void produceByMap(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, 
   });
 }
 
+/// The tile comes by the role's threads, which is seldom: its addresses are computed here, and not kept in registers.
 static void produceByThreads(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const SharedTile &tile,
                              Value target, Value barrier, Value view, Value batch, const TileRows &rows) {
   // The first thread has waited for the stage.
   syncAt(b, i32(b, kProducer), lowering.copyThreads);
-  buildCopy(b, lowering, tile, target, view, batch, rows);
+  NvvmLowering here = lowering;
+  here.place.thread = opaque(b, lowering.place.thread);
+  TileRows hidden{opaque(b, rows.h), opaque(b, rows.i0), rows.rows, rows.group};
+  buildCopy(b, here, tile, target, view, opaque(b, batch), hidden);
   NVVM::CpAsyncCommitGroupOp::create(b);
   NVVM::CpAsyncWaitGroupOp::create(b, 0);
   fenceForAsync(b);

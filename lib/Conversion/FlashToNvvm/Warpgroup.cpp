@@ -96,6 +96,15 @@ void attn::waitFor(ImplicitLocOpBuilder &b, Value barrier, Value parity) {
   LLVM::CallOp::create(b, function, ValueRange{barrier, parity});
 }
 
+Value attn::opaque(ImplicitLocOpBuilder &b, Value value) {
+  if (value.getType().isIndex())
+    return arith::IndexCastOp::create(b, b.getIndexType(),
+                                      opaque(b, arith::IndexCastOp::create(b, b.getI64Type(), value)));
+  Type type = value.getType();
+  auto function = deviceFunction(b, type.isInteger(64) ? "attn_dev_opaque_i64" : "attn_dev_opaque_i32", type, type);
+  return LLVM::CallOp::create(b, function, value).getResult();
+}
+
 void attn::arriveAt(ImplicitLocOpBuilder &b, Value barrier) {
   NVVM::MBarrierArriveOp::create(b, b.getI64Type(), barrier, Value());
 }

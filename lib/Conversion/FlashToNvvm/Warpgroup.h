@@ -40,6 +40,9 @@ mlir::Value emptyBarrier(mlir::ImplicitLocOpBuilder &builder, const StageRing &r
 /// Makes the barriers of a ring: full ones for one arrival, empty ones for `readers` of them. One thread does it.
 void initBarriers(mlir::ImplicitLocOpBuilder &builder, const StageRing &ring, int64_t readers);
 
+/// The value (index, i32 or i64), of which LLVM knows nothing: nothing that follows from it moves in front of a loop.
+mlir::Value opaque(mlir::ImplicitLocOpBuilder &builder, mlir::Value value);
+
 /// Waits until the phase of that parity is complete.
 void waitFor(mlir::ImplicitLocOpBuilder &builder, mlir::Value barrier, mlir::Value parity);
 void arriveAt(mlir::ImplicitLocOpBuilder &builder, mlir::Value barrier);

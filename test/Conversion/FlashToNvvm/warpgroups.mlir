@@ -11,7 +11,7 @@
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: nvvm.barrier
 // The producer has no tile values in its loop.
-// CHECK: nvvm.setmaxregister decrease 48
+// CHECK: nvvm.setmaxregister decrease 40
 // CHECK: scf.for %{{[^ ]+}} = %{{[^ ]+}} to %{{[^ ]+}} step %{{[^ ]+}} {
 // CHECK: llvm.call @attn_dev_mbarrier_wait
 // CHECK: arith.andi %[[USABLE_K]], %{{.+}} : i1
