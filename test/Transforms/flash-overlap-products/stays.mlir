@@ -2,8 +2,8 @@
 // RUN: attn-opt %s --flash-overlap-products=target=sm_80 --split-input-file | FileCheck %s --check-prefix=SM80
 
 // Where a warp multiplies its own rows, nothing changes.
-// SM80-NOT: flash.begin_
-// SM80-NOT: flash.finish_
+// SM80-NOT: flash.begin_scores
+// SM80-NOT: flash.finish_scores
 
 !m = memref<1x1x?x64xf16>
 !rows = !flash.rows<128, f32>
@@ -75,6 +75,45 @@ func.func @weights(%query: !flash.query<128 x 64, f16>, %k: !m, %m: !rows, %l: !
     flash.store_weights %s, %m, %l, %o[%c0, %c0, %c0, %j] rows %n keys %n zeros %n : !scores, !rows, memref<1x1x?x?xf32>
   }
   return
+}
+
+// Steps that are not those of one tile stay where they are: weights of another loop, a tile op beside the steps.
+// CHECK-LABEL: func.func @other_weights
+// CHECK: scf.for {{.*}} -> (!flash.rows<128, f32>, !flash.rows<128, f32>, !flash.acc<128 x 64, f32>)
+// CHECK: flash.begin_scores
+// CHECK-NEXT: flash.finish_scores
+// CHECK: flash.begin_accumulate %{{.+}}, %{{.+}}, %arg6,
+// CHECK-NEXT: flash.finish_accumulate
+func.func @other_weights(%query: !flash.query<128 x 64, f16>, %k: !m, %v: !m, %m0: !rows, %l0: !rows, %a0: !acc,
+                         %given: !flash.scores<128 x 128, f16>, %r0: !rows, %n: index) -> !acc {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %w:3 = scf.for %j = %c0 to %n step %c128 iter_args(%m = %m0, %l = %l0, %a = %a0) -> (!rows, !rows, !acc) {
+    %s, %t = flash.scores %query, %k at(%c0, %c0 : %c0, %c0, %j) rows %n keys %n : !flash.query<128 x 64, f16>, !m -> !scores, !rows
+    %x, %r = flash.update_max %m, %t : !rows
+    %p, %u = flash.weights %s, %x, %l, %r rows %n keys %n : !scores, !rows
+    %q = flash.round_weights %p : !scores -> !flash.scores<128 x 128, f16>
+    %b = flash.begin_accumulate %a, %r0, %given, %v[%c0, %c0, %j] keys %n : !acc, !rows, !flash.scores<128 x 128, f16>, !m
+    %e = flash.finish_accumulate %b : !acc
+    scf.yield %x, %u, %e : !rows, !rows, !acc
+  }
+  return %w#2 : !acc
+}
+
+// CHECK-LABEL: func.func @no_softmax
+// CHECK: scf.for {{.*}} -> (!flash.rows<128, f32>, !flash.rows<128, f32>, !flash.acc<128 x 64, f32>)
+// CHECK: flash.begin_scores
+// CHECK-NEXT: flash.finish_scores
+// CHECK-NEXT: flash.merge
+func.func @no_softmax(%query: !flash.query<128 x 64, f16>, %k: !m, %m0: !rows, %l0: !rows, %a0: !acc, %n: index) -> !acc {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %w:3 = scf.for %j = %c0 to %n step %c128 iter_args(%m = %m0, %l = %l0, %a = %a0) -> (!rows, !rows, !acc) {
+    %s, %t = flash.scores %query, %k at(%c0, %c0 : %c0, %c0, %j) rows %n keys %n : !flash.query<128 x 64, f16>, !m -> !scores, !rows
+    %x, %u, %e = flash.merge(%m, %l, %a), (%t, %l, %a) rows %n : !rows, !acc
+    scf.yield %x, %u, %e : !rows, !rows, !acc
+  }
+  return %w#2 : !acc
 }
 
 // -----

@@ -155,12 +155,13 @@ static std::optional<KvLoop> matchKvLoop(scf::ForOp loop) {
                      .Case([&](FinishAccumulateOp op) { return note(kv.finishAccumulate, op); })
                      .Default([&](Operation *op) {
                        kv.indices.push_back(op);
-                       return isPure(op);
+                       return isPure(op) && !isa<FlashDialect>(op->getDialect());
                      });
     if (!isFit)
       return std::nullopt;
   }
-  if (!kv.beginScores || !kv.finishAccumulate || loop.getNumResults() != 3)
+  bool isWhole = kv.finishScores && kv.updateMax && kv.weights && kv.roundWeights && kv.finishAccumulate;
+  if (!isWhole || loop.getNumResults() != 3)
     return std::nullopt;
   auto carries = [&](Value argument, Value yielded) {
     BlockArgument known = dyn_cast<BlockArgument>(argument);
@@ -169,7 +170,9 @@ static std::optional<KvLoop> matchKvLoop(scf::ForOp loop) {
   bool isState = carries(kv.updateMax.getOld(), kv.updateMax.getNewMax()) &&
                  carries(kv.weights.getSum(), kv.weights.getNewSum()) &&
                  carries(kv.beginAccumulate.getAcc(), kv.finishAccumulate.getResult());
-  return isState ? std::optional(kv) : std::nullopt;
+  bool crosses = kv.beginAccumulate.getWeights() == kv.roundWeights.getResult() &&
+                 kv.beginAccumulate.getRescale() == kv.updateMax.getRescale();
+  return isState && crosses ? std::optional(kv) : std::nullopt;
 }
 
 /// The tile at `j`, of a state.
