@@ -12,8 +12,8 @@
 //   wgmma with A in registers and B MN-major.
 //
 // attn_dev_opaque_i32(i32) -> i32, attn_dev_opaque_i64(i64) -> i64
-//   the operand, of which the compiler knows nothing: what follows from it is computed where it stands, not in front of a
-//   loop, where it would take registers.
+//   the operand, of which the compiler knows nothing: what follows from it is computed where it stands, not in front of
+//   a loop, where it would take registers.
 //
 // N is a multiple of 8 from 8 to 256, T is bf16 or f16.
 //

@@ -77,8 +77,8 @@ TileSizes chooseTiles(const TargetDescription &target, const TileQuery &query);
 /// | | <= 256 | 16 x 16 | 64 | 236 |
 ///
 /// Fewer queryRows where the shared memory of a block of the chip holds no more. Warpgroups read 16-bit keys and values
-/// themselves, all 64 rows of them at once: 128 queryRows and 128 keys, above a size of 128 80 keys, so that two stages of
-/// both fit in 227 KiB. Few queries, which share a tile as on a CPU, make tiles of 16 rows and more.
+/// themselves, all 64 rows of them at once: 128 queryRows and 128 keys, above a size of 128 80 keys, so that two stages
+/// of both fit in 227 KiB. Few queries, which share a tile as on a CPU, make tiles of 16 rows and more.
 TileSizes chooseGpuTiles(const GpuTarget &target, const TileQuery &query);
 
 /// Rows of a warp in a tile of `queryRows` rows of such a query.
