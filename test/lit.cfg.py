@@ -4,12 +4,15 @@
 # Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build,
 # %attn_tools_dir, %llvm_tools_dir, %cxx (the compiler of the build), %fake_cuda (a CUDA driver and a cuBLAS without a
 # GPU).
-# Features: x86-64, x86-avx2, x86-avx512, uninstrumented, valgrind, shared-inputs, ptxas. `gpu` stays off until a device
-# back end can be tested.
+# Features: x86-64, x86-avx2, x86-avx512, uninstrumented, valgrind, shared-inputs, ptxas, gpu (a CUDA driver with a
+# device).
 
+import ctypes
 import os
 import platform
+import re
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -78,6 +81,20 @@ def add_ptxas():
     if ptxas:
         config.available_features.add("ptxas")
         config.substitutions.append(("%ptxas", ptxas))
+        text = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=False).stdout
+        version = re.search(r"V[0-9.]+", text)
+        lit_config.note(f"ptxas {version.group() if version else 'of no version that it tells'}")
+
+
+def add_gpu():
+    """gpu: the CUDA driver is there and finds a device."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return
+    count = ctypes.c_int()
+    if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0:
+        config.available_features.add("gpu")
 
 
 config.substitutions.append(("%attn_root", config.attn_source_root))
@@ -91,3 +108,4 @@ add_host_features()
 add_instruction_counts()
 add_shared_inputs()
 add_ptxas()
+add_gpu()
