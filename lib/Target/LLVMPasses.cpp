@@ -26,8 +26,26 @@ llvm::Error attn::runPasses(llvm::Module &module, llvm::TargetMachine &machine, 
   return llvm::Error::success();
 }
 
+/// The conversions to bf16 of AVX512-BF16 and AVX-NE-CONVERT make zeros of denormals, whatever the flush mode. LLVM
+/// takes them for values of bf16 that live across branches, too, which so would change without having been computed
+/// with. Without these extensions it calls __truncsfbf2, which keeps denormals.
+static void avoidFlushingConversions(llvm::Module &module, llvm::TargetMachine &machine) {
+  if (!machine.getTargetTriple().isX86())
+    return;
+  constexpr llvm::StringLiteral name = "target-features";
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    llvm::StringRef features = function.hasFnAttribute(name) ? function.getFnAttribute(name).getValueAsString()
+                                                             : machine.getTargetFeatureString();
+    llvm::StringRef separator = features.empty() ? "" : ",";
+    function.addFnAttr(name, (features + separator + "-avx512bf16,-avxneconvert").str());
+  }
+}
+
 llvm::Error attn::generateCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type,
                                llvm::raw_pwrite_stream &stream) {
+  avoidFlushingConversions(module, machine);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
     return llvm::createStringError("the code generator for " + machine.getTargetTriple().str() +

@@ -6,6 +6,14 @@
 // RUN:   | FileCheck %s --check-prefix=BRANCH
 // RUN: attn-run %s --function=carried_by_a_branch --target=x86-64-v3 --scalar=0:nan --scalar=1:1 --scalar=2:2 --print \
 // RUN:   | FileCheck %s --check-prefix=NAN
+// A denormal goes through unchanged, and is the result of a conversion. AVX512-BF16 would make 0 of it:
+// RUN: attn-run %s --function=carried_by_a_branch --target=x86-64-v3 --scalar=0:0 --scalar=1:0 --scalar=2:9.18e-41 --print \
+// RUN:   | FileCheck %s --check-prefix=DENORMAL
+// RUN: attn-run %s --function=carried_by_a_branch --target=x86-64-v3 --scalar=0:1e-40 --scalar=1:1 --scalar=2:2 --print \
+// RUN:   | FileCheck %s --check-prefix=DENORMAL
+// RUN: attn-run %s --function=carried_by_a_branch --target=sapphirerapids --emit=asm | FileCheck %s --check-prefix=ASM
+// RUN: attn-run %s --function=carried_by_a_branch --target=znver5 --emit=asm | FileCheck %s --check-prefix=ASM
+// RUN: attn-run %s --function=carried_by_a_loop --target=sapphirerapids --emit=asm | FileCheck %s --check-prefix=ASM
 // REQUIRES: x86-avx2
 
 // LOOP: {{^}}  1.875
@@ -24,6 +32,8 @@ func.func @carried_by_a_loop(%x: tensor<3xbf16>, %from: bf16) -> bf16 {
 // The bf16 nearest to 0.3.
 // BRANCH: {{^}}  0.30078125
 // NAN: nan
+// DENORMAL: {{^}}  9.18{{[0-9]*}}e-41
+// ASM-NOT: vcvtneps2bf16
 func.func @carried_by_a_branch(%x: f32, %takes: i1, %y: bf16) -> f32 {
   %r = scf.if %takes -> bf16 {
     %e = arith.truncf %x : f32 to bf16

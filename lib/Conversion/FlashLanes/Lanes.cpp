@@ -152,8 +152,11 @@ void LaneCloner::cloneLoad(memref::LoadOp load) {
 }
 
 /// True if an op on index lanes means the same in 32 bits as in 64 where its operands and results fit: a shift by 32 or
-/// more does not.
+/// more does not, nor does the unsigned remainder of a negative number, or of one by a negative number.
 bool LaneCloner::mayNarrow(Operation &op) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (isa<arith::RemUIOp, arith::DivUIOp, arith::CeilDivUIOp>(op))
+    return ranges.isWithin(op.getOperand(0), 0, most) && ranges.isWithin(op.getOperand(1), 0, most);
   return !isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op) || ranges.isWithin(op.getOperand(1), 0, 31);
 }
 

@@ -143,7 +143,7 @@ TEST(Conversion, ReluDropsNegatives) {
 }
 
 TEST(Conversion, LlvmsTruncationToBf16Works) {
-  // Whether the CPU has the instruction or not, and in a branch, where LLVM calls a function for it.
+  // Also in a branch, where LLVM calls a function for it.
   auto values = run("%v = fptrunc float %x to bfloat\n%b = bitcast bfloat %v to i16\n%r = zext i16 %b to i32", kNumbers,
                     kNumbers);
   for (size_t k = 0; k < kNumbers.size(); ++k)

@@ -85,8 +85,7 @@ struct SplitSincos : OpRewritePattern<math::SincosOp> {
 
 void attn::flash::populateDeviceExpansions(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  math::populateExpansionPatterns(patterns,
-                                  {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "powf", "fpowi", "rsqrt"});
+  math::populateExpansionPatterns(patterns, {"tan", "rsqrt"});
   patterns.add<SplitSincos>(context);
   patterns.add<Expand<math::IsNaNOp>>(context, isNotANumber);
   patterns.add<Expand<math::IsFiniteOp>>(context, isFinite);

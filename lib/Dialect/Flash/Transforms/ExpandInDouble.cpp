@@ -1,16 +1,16 @@
 //===- ExpandInDouble.cpp - f32 vector functions by way of f64 ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where reducing the argument in f32 loses digits.
+// Where f32 loses digits, or upstream's expansion is wrong for zeros, infinities, denormals or negative numbers.
 //
 // sin, cos: x = k pi/2 + r with |r| <= pi/4, in f64, where one fused multiply-add leaves r exact to 2^-53; then the
 // Taylor polynomials of sine and cosine on that interval, whose remainder is below 2^-40; k mod 4 chooses between them.
 //
-// exp2: x = n + f with |f| <= 1/2, which is exact; then the Taylor polynomial of 2^f, whose remainder is below 2^-27.
-// The power of n fits f64 with room to spare, and rounding to f32 makes of it what it should be beyond f32's range.
+// The others are functions of f64 (DoubleMath.h), rounded.
 //
 //===----------------------------------------------------------------------===//
 
+#include "DoubleMath.h"
 #include "ExpandPatterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,48 +19,10 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
+using namespace attn::flash;
 
-static Value splat(ImplicitLocOpBuilder &b, VectorType type, double value) {
-  Attribute element = b.getFloatAttr(type.getElementType(), value);
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, element));
-}
-
-static Value splatInteger(ImplicitLocOpBuilder &b, VectorType type, int64_t value) {
-  Attribute element = b.getIntegerAttr(type.getElementType(), value);
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, element));
-}
-
-/// sum of coefficients[n] * x^n, highest first.
-static Value polynomial(ImplicitLocOpBuilder &b, Value x, ArrayRef<double> coefficients) {
-  auto type = cast<VectorType>(x.getType());
-  Value sum = splat(b, type, coefficients.front());
-  for (double coefficient : coefficients.drop_front())
-    sum = vector::FMAOp::create(b, sum, x, splat(b, type, coefficient));
-  return sum;
-}
-
-/// 2^x; what lies beyond +-200 becomes 0 and infinity, NaN stays.
-static Value exp2InDouble(ImplicitLocOpBuilder &b, Value x) {
-  auto single = cast<VectorType>(x.getType());
-  auto type = VectorType::get(single.getShape(), b.getF64Type());
-  auto bits = VectorType::get(single.getShape(), b.getI64Type());
-  auto clamp = [&](Value value, arith::CmpFPredicate predicate, double limit) -> Value {
-    Value constant = splat(b, type, limit);
-    return arith::SelectOp::create(b, arith::CmpFOp::create(b, predicate, constant, value), constant, value);
-  };
-  Value wide = arith::ExtFOp::create(b, type, x);
-  wide = clamp(clamp(wide, arith::CmpFPredicate::OGT, -200), arith::CmpFPredicate::OLT, 200);
-  // Adding the magic number rounds to an integer and leaves it, with the exponent bias, in the low bits.
-  Value magic = splat(b, type, 6755399441055744.0 + 1023);
-  Value shifted = arith::AddFOp::create(b, wide, magic);
-  Value fraction = arith::SubFOp::create(b, wide, arith::SubFOp::create(b, shifted, magic));
-  static const double powers[] = {
-      1.5252733804059838e-05, 0.00015403530393381606, 0.0013333558146428441, 0.009618129107628477,
-      0.055504108664821576,   0.2402265069591007,     0.6931471805599453,    1.0};
-  Value power = arith::ShLIOp::create(b, vector::BitCastOp::create(b, bits, shifted), splatInteger(b, bits, 52));
-  Value value = arith::MulFOp::create(b, polynomial(b, fraction, powers), vector::BitCastOp::create(b, type, power));
-  return arith::TruncFOp::create(b, single, value);
-}
+using math64::compare, math64::hasSign, math64::narrow, math64::polynomial, math64::splat, math64::splatInteger,
+    math64::widen;
 
 /// sin(quarter pi/2 + r) for |r| <= pi/4, vectors of f64 and i64.
 static Value evaluateQuarter(ImplicitLocOpBuilder &b, Value r, Value quarter) {
@@ -82,11 +44,10 @@ static Value evaluateQuarter(ImplicitLocOpBuilder &b, Value r, Value quarter) {
 /// sin(x + quarterTurns pi/2) for |x| < 2^30.
 static Value reduceAndEvaluate(ImplicitLocOpBuilder &b, Value x, int64_t quarterTurns) {
   auto single = cast<VectorType>(x.getType());
-  auto type = VectorType::get(single.getShape(), b.getF64Type());
-  auto bits = VectorType::get(single.getShape(), b.getI64Type());
+  auto type = math64::withElement(single, b.getF64Type()), bits = math64::withElement(single, b.getI64Type());
   constexpr double twoOverPi = 0.63661977236758134308, halfPi = 1.57079632679489661923;
   constexpr double halfPiRest = 6.123233995736766e-17, magic = 6755399441055744.0;
-  Value wide = arith::ExtFOp::create(b, type, x);
+  Value wide = widen(b, x);
   // Adding the magic number rounds to an integer and leaves it in the low bits.
   Value shifted = vector::FMAOp::create(b, wide, splat(b, type, twoOverPi), splat(b, type, magic));
   Value k = arith::SubFOp::create(b, shifted, splat(b, type, magic));
@@ -95,7 +56,7 @@ static Value reduceAndEvaluate(ImplicitLocOpBuilder &b, Value x, int64_t quarter
   r = vector::FMAOp::create(b, minusK, splat(b, type, halfPiRest), r);
   Value quarter =
       arith::AddIOp::create(b, vector::BitCastOp::create(b, bits, shifted), splatInteger(b, bits, quarterTurns));
-  return arith::TruncFOp::create(b, single, evaluateQuarter(b, r, quarter));
+  return narrow(b, evaluateQuarter(b, r, quarter));
 }
 
 /// sin(x + quarterTurns pi/2) for a scalar |x| >= 2^30, where there is no libm. x = m 2^s with an integer m of 24 bits
@@ -139,21 +100,53 @@ static Value evaluateLarge(ImplicitLocOpBuilder &b, Value x, int64_t quarterTurn
   return arith::AddFOp::create(b, arith::TruncFOp::create(b, b.getF32Type(), value), notFinite);
 }
 
-namespace {
-
-bool isSingleVector(Type type) {
+bool attn::flash::isSingleVector(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   return vector && vector.getRank() == 1 && !vector.isScalable() && vector.getElementType().isF32();
 }
 
-struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
-  using OpRewritePattern::OpRewritePattern;
+namespace {
 
-  LogicalResult matchAndRewrite(math::Exp2Op op, PatternRewriter &rewriter) const override {
+/// A function of one vector of f32.
+template <typename OpTy, Value (*function)(ImplicitLocOpBuilder &, Value)> struct ExpandUnary : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     if (!isSingleVector(op.getType()))
       return rewriter.notifyMatchFailure(op, "not a vector of f32");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, exp2InDouble(b, op.getOperand()));
+    rewriter.replaceOp(op, narrow(b, function(b, widen(b, op.getOperand()))));
+    return success();
+  }
+};
+
+/// A function of two.
+template <typename OpTy, Value (*function)(ImplicitLocOpBuilder &, Value, Value)>
+struct ExpandBinary : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    if (!isSingleVector(op.getType()))
+      return rewriter.notifyMatchFailure(op, "not a vector of f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, narrow(b, function(b, widen(b, op.getLhs()), widen(b, op.getRhs()))));
+    return success();
+  }
+};
+
+/// x^n of a vector of f32 by one of integers.
+struct ExpandPowerByInteger : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
+    if (!isSingleVector(op.getType()))
+      return rewriter.notifyMatchFailure(op, "not a vector of f32");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = widen(b, op.getLhs()), n = op.getRhs();
+    auto type = cast<VectorType>(n.getType());
+    Value isEven = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::eq, arith::AndIOp::create(b, n, splatInteger(b, type, 1)), splatInteger(b, type, 0));
+    Value plus = arith::ConstantOp::create(b, b.getZeroAttr(isEven.getType()));
+    Value isNegative = arith::SelectOp::create(b, isEven, plus, hasSign(b, x));
+    Value y = arith::SIToFPOp::create(b, x.getType(), n);
+    rewriter.replaceOp(op, narrow(b, math64::power(b, x, y, isNegative)));
     return success();
   }
 };
@@ -162,41 +155,42 @@ template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRe
   ExpandTrigonometric(MLIRContext *context, bool onDevice, PatternBenefit benefit)
       : OpRewritePattern<OpTy>(context, benefit), onDevice(onDevice) {}
 
-  /// One scalar call for each lane: libm, as all scalar math, where there is one.
-  Value callPerLane(ImplicitLocOpBuilder &b, Value x) const {
-    auto type = cast<VectorType>(x.getType());
+  /// `near` with its large lanes replaced, one by one: by libm, as all scalar math, where there is one.
+  Value replaceLarge(ImplicitLocOpBuilder &b, Value x, Value isLarge, Value near) const {
     auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
-    auto loop = scf::ForOp::create(b, index(0), index(type.getDimSize(0)), index(1), x,
-                                   [&](OpBuilder &nested, Location loc, Value lane, ValueRange carried) {
-                                     ImplicitLocOpBuilder b(loc, nested);
-                                     Value scalar = vector::ExtractOp::create(b, x, OpFoldResult(lane));
-                                     Value value = onDevice ? evaluateLarge(b, scalar, quarterTurns)
-                                                            : Value(OpTy::create(b, scalar));
-                                     Value next = vector::InsertOp::create(b, value, carried[0], OpFoldResult(lane));
-                                     scf::YieldOp::create(b, next);
-                                   });
-    return loop.getResult(0);
+    int64_t lanes = cast<VectorType>(x.getType()).getDimSize(0);
+    auto replaceLane = [&](OpBuilder &nested, Location loc, Value lane, Value result) {
+      ImplicitLocOpBuilder b(loc, nested);
+      Value scalar = vector::ExtractOp::create(b, x, OpFoldResult(lane));
+      Value value = onDevice ? evaluateLarge(b, scalar, quarterTurns) : Value(OpTy::create(b, scalar));
+      scf::YieldOp::create(b, Value(vector::InsertOp::create(b, value, result, OpFoldResult(lane))));
+    };
+    auto visitLane = [&](OpBuilder &nested, Location loc, Value lane, ValueRange carried) {
+      ImplicitLocOpBuilder b(loc, nested);
+      auto choice = scf::IfOp::create(
+          b, Value(vector::ExtractOp::create(b, isLarge, OpFoldResult(lane))),
+          [&](OpBuilder &nested, Location loc) { replaceLane(nested, loc, lane, carried[0]); },
+          [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, carried[0]); });
+      scf::YieldOp::create(b, choice.getResults());
+    };
+    return scf::ForOp::create(b, index(0), index(lanes), index(1), near, visitLane).getResult(0);
   }
 
+  /// A lane's value depends on no other lane: only the large ones take the other path.
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     if (!isSingleVector(op.getType()))
       return rewriter.notifyMatchFailure(op, "not a vector of f32");
-    auto type = cast<VectorType>(op.getType());
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getOperand();
-    Value isLarge =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, math::AbsFOp::create(b, x), splat(b, type, 0x1p30));
+    Value x = op.getOperand(), near = reduceAndEvaluate(b, x, quarterTurns);
+    Value isLarge = compare(b, arith::CmpFPredicate::OGE, math::AbsFOp::create(b, x), 0x1p30);
     Value anyLarge = vector::ReductionOp::create(b, vector::CombiningKind::OR, isLarge);
     auto choice = scf::IfOp::create(
         b, anyLarge,
         [&](OpBuilder &nested, Location loc) {
           ImplicitLocOpBuilder b(loc, nested);
-          scf::YieldOp::create(b, callPerLane(b, x));
+          scf::YieldOp::create(b, replaceLarge(b, x, isLarge, near));
         },
-        [&](OpBuilder &nested, Location loc) {
-          ImplicitLocOpBuilder b(loc, nested);
-          scf::YieldOp::create(b, reduceAndEvaluate(b, x, quarterTurns));
-        });
+        [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, near); });
     rewriter.replaceOp(op, choice);
     return success();
   }
@@ -207,7 +201,17 @@ template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRe
 } // namespace
 
 void attn::flash::populateDoublePatterns(RewritePatternSet &patterns, bool onDevice) {
-  patterns.add<ExpandExp2>(patterns.getContext(), /*benefit=*/2);
-  patterns.add<ExpandTrigonometric<math::SinOp, 0>, ExpandTrigonometric<math::CosOp, 1>>(patterns.getContext(),
-                                                                                         onDevice, /*benefit=*/2);
+  MLIRContext *context = patterns.getContext();
+  constexpr unsigned overUpstream = 2;
+  patterns.add<ExpandTrigonometric<math::SinOp, 0>, ExpandTrigonometric<math::CosOp, 1>>(context, onDevice,
+                                                                                         overUpstream);
+  patterns.add<ExpandUnary<math::Exp2Op, math64::exp2>, ExpandUnary<math::AtanOp, math64::atan>,
+               ExpandBinary<math::Atan2Op, math64::atan2>>(context, overUpstream);
+  // A CPU has libm for these.
+  if (onDevice)
+    patterns
+        .add<ExpandUnary<math::AsinhOp, math64::asinh>, ExpandUnary<math::AcoshOp, math64::acosh>,
+             ExpandUnary<math::AtanhOp, math64::atanh>, ExpandUnary<math::SinhOp, math64::sinh>,
+             ExpandUnary<math::CoshOp, math64::cosh>, ExpandBinary<math::PowFOp, math64::pow>, ExpandPowerByInteger>(
+            context, overUpstream);
 }

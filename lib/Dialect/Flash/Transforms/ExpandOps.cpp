@@ -100,19 +100,27 @@ static Operation *widenScalar(Operation *op) {
   return wide;
 }
 
-/// Polynomials for the f32 functions on vectors; on a device, on scalars too. They would take any, hence the list of
-/// ops. Upstream's cbrt makes NaN of infinity and is off by 12 ulp: libm serves its lanes. A multiply-add is an
+/// The functions of f32 that become polynomials: those on vectors, and on a device those on scalars, too, and
+/// remainders. Upstream's cbrt makes NaN of infinity and is off by 12 ulp: libm serves its lanes. A multiply-add is an
 /// instruction.
-static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
+static SmallVector<Operation *> findFunctions(func::FuncOp function, bool onDevice) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
-    if (op->getDialect() && isa<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1 &&
-        !isa<math::CbrtOp, math::FmaOp>(op)) {
-      Type type = op->getResult(0).getType();
-      if (getElementTypeOrSelf(type).isF32() && (onDevice || isa<VectorType>(type)))
-        ops.push_back(op);
-    }
+    if (!op->getDialect() || op->getNumResults() != 1)
+      return;
+    Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
+    bool isFunction =
+        isa<math::MathDialect>(op->getDialect()) && !isa<math::CbrtOp, math::FmaOp>(op) && element.isF32();
+    bool isRemainder = onDevice && isa<arith::RemFOp>(op) && element.getIntOrFloatBitWidth() <= 32;
+    if ((isFunction || isRemainder) && (onDevice || isa<VectorType>(type)))
+      ops.push_back(op);
   });
+  return ops;
+}
+
+/// Patterns would take any function, hence the list.
+static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
+  SmallVector<Operation *> ops = findFunctions(function, onDevice);
   if (ops.empty())
     return success();
   for (Operation *&op : ops)
@@ -120,6 +128,11 @@ static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
       op = widenScalar(op);
   RewritePatternSet patterns(function.getContext());
   attn::flash::populateDoublePatterns(patterns, onDevice);
+  attn::flash::populateSinglePatterns(patterns);
+  if (onDevice) {
+    attn::flash::populateConstantPowers(patterns);
+    attn::flash::populateRemainderPatterns(patterns);
+  }
   populateMathPolynomialApproximationPatterns(patterns);
   GreedyRewriteConfig config;
   config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);

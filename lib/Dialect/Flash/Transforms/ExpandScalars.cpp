@@ -9,7 +9,6 @@
 #include "ExpandPatterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
@@ -53,24 +52,51 @@ struct ExpandIsInf : OpRewritePattern<math::IsInfOp> {
   }
 };
 
-/// x^n by pow in f64, which is exact in n: LLVM has no powers of vectors by vectors, nor by integers of 64 bits.
-/// Constant exponents are upstream's.
+/// x^n for a small constant n, by products in f64, whose rounding does not reach 32 bits. A product that leaves f64 has
+/// left f32 long before. f64 itself: up to a cube, 1 ulp.
+struct ExpandConstantPower : OpRewritePattern<math::FPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Type type = op.getType(), wide = withElement(type, b.getF64Type());
+    int64_t least = type == wide ? 0 : -64, most = type == wide ? 3 : 64;
+    APInt constant;
+    if (!matchPattern(op.getRhs(), m_ConstantInt(&constant)) || constant.slt(least) || constant.sgt(most))
+      return rewriter.notifyMatchFailure(op, "not a small constant exponent");
+    Value result = real(b, wide, APFloat(1.0));
+    Value square = type == wide ? op.getLhs() : Value(arith::ExtFOp::create(b, wide, op.getLhs()));
+    for (uint64_t n = constant.abs().getZExtValue(); n; n /= 2) {
+      if (n % 2)
+        result = arith::MulFOp::create(b, result, square);
+      if (n > 1)
+        square = arith::MulFOp::create(b, square, square);
+    }
+    if (constant.isNegative())
+      result = arith::DivFOp::create(b, real(b, wide, APFloat(1.0)), result);
+    rewriter.replaceOp(op, type == wide ? result : Value(arith::TruncFOp::create(b, type, result)));
+    return success();
+  }
+};
+
+/// x^n by pow in f64: LLVM has no powers of vectors by vectors, nor by integers of 64 bits. Up to 53 bits f64 holds n;
+/// beyond, n is rounded, but for its lowest bit, which tells the sign.
 struct ExpandFPowI : OpRewritePattern<math::FPowIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::FPowIOp op, PatternRewriter &rewriter) const override {
-    APInt exponent;
-    if (matchPattern(op.getRhs(), m_ConstantInt(&exponent)) && !exponent.isNegative())
-      return rewriter.notifyMatchFailure(op, "constant exponent: products do it");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type type = op.getType(), wide = withElement(type, b.getF64Type());
-    Value base = op.getLhs();
+    Value base = op.getLhs(), n = op.getRhs();
     if (type != wide)
       base = arith::ExtFOp::create(b, wide, base);
-    Value power = math::PowFOp::create(b, base, arith::SIToFPOp::create(b, wide, op.getRhs()));
-    if (type == wide)
-      rewriter.replaceOp(op, power);
-    else
-      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, power);
+    bool isRounded = getElementTypeOrSelf(n.getType()).getIntOrFloatBitWidth() > 53;
+    Value size = isRounded ? Value(math::AbsFOp::create(b, base)) : base;
+    Value power = math::PowFOp::create(b, size, arith::SIToFPOp::create(b, wide, n));
+    if (isRounded) {
+      Value lowest = arith::TruncIOp::create(b, withElement(n.getType(), b.getI1Type()), n);
+      Value ofBase = math::CopySignOp::create(b, power, base);
+      power = arith::SelectOp::create(b, lowest, ofBase, power);
+    }
+    rewriter.replaceOp(op, type == wide ? power : Value(arith::TruncFOp::create(b, type, power)));
     return success();
   }
 };
@@ -174,8 +200,12 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
 
 } // namespace
 
+void attn::flash::populateConstantPowers(RewritePatternSet &patterns) {
+  patterns.add<ExpandConstantPower>(patterns.getContext(), /*benefit=*/3);
+}
+
 void attn::flash::populateScalarExpansions(RewritePatternSet &patterns) {
-  math::populateExpansionPatterns(patterns, {"fpowi"});
+  populateConstantPowers(patterns);
   patterns.add<ExpandFPowI, ExpandIsInf, ExpandIsNormal, ExpandClamp, ExpandNarrowFma, ExpandTruncToBF16,
                ExpandIntegerPower>(patterns.getContext());
 }
