@@ -22,6 +22,7 @@ template <typename T> static T load(const void *data, int64_t index) {
   return value;
 }
 
+/// A boolean keeps its byte.
 static reference::Scalar readElement(DType dtype, const void *data, int64_t index) {
   reference::Scalar result;
   result.integer = 0;
@@ -39,7 +40,7 @@ static reference::Scalar readElement(DType dtype, const void *data, int64_t inde
     result.real = load<double>(data, index);
     break;
   case DType::I1:
-    result.integer = load<uint8_t>(data, index) & 1;
+    result.integer = load<uint8_t>(data, index);
     break;
   case DType::I8:
     result.integer = load<int8_t>(data, index);
@@ -83,6 +84,15 @@ static mlir::Type elementTypeOf(mlir::Type type) {
   return shaped ? shaped.getElementType() : type;
 }
 
+/// What a caller hands over: any byte but 0 is true. (What compiled code wrote has to be 0 or 1.)
+static reference::Tensor readInput(const TensorView &view, mlir::Type elementType) {
+  reference::Tensor result = readTensor(view, elementType);
+  if (view.dtype == DType::I1)
+    for (reference::Scalar &element : result.data)
+      element.integer = element.integer != 0;
+  return result;
+}
+
 static std::vector<reference::Tensor> readInputs(mlir::func::FuncOp function, const FunctionSignature &signature,
                                                  const std::vector<Argument> &inputs) {
   std::vector<reference::Tensor> result;
@@ -90,7 +100,7 @@ static std::vector<reference::Tensor> readInputs(mlir::func::FuncOp function, co
     mlir::Type elementType = elementTypeOf(function.getArgumentTypes()[i]);
     DType dtype = signature.arguments[i].dtype;
     if (inputs[i].kind() == Argument::Kind::Tensor) {
-      result.push_back(readTensor(inputs[i].tensor(), elementType));
+      result.push_back(readInput(inputs[i].tensor(), elementType));
       continue;
     }
     uint64_t word = encodeScalar(inputs[i], dtype);

@@ -107,6 +107,8 @@ static BulkCopy makeTensorCopy(Thread &thread, const Site &site, const uint64_t 
   if (uint32_t(map->rank) != rank)
     block.fail(thread, site,
                "expects a tensor map of rank " + llvm::Twine(rank) + ", but got one of rank " + llvm::Twine(map->rank));
+  if (!map->base || std::find(map->sizes, map->sizes + rank, 0) != map->sizes + rank)
+    block.fail(thread, site, "expects a tensor map with an address and elements");
   BulkCopy copy = {};
   copy.map = map;
   copy.bytes = countBoxBytes(*map);

@@ -105,43 +105,6 @@ static llvm::Error checkSizes(const Launch &launch, const Kernel &kernel, const 
   return llvm::Error::success();
 }
 
-/// What cuTensorMapEncodeTiled demands.
-static llvm::Error checkTensorMap(const Launch &launch, size_t index, const attn_rt_tensor_map &map) {
-  // The kernel does not look at it.
-  if (!map.base)
-    return llvm::Error::success();
-  auto fail = [&](const llvm::Twine &message) {
-    return makeError(launch, "the tensor map of parameter " + llvm::Twine(index) + " " + message);
-  };
-  if (map.rank < 1 || map.rank > 5)
-    return fail("expects a rank of 1 to 5, but got " + llvm::Twine(map.rank));
-  if (map.element_bytes != 1 && map.element_bytes != 2 && map.element_bytes != 4 && map.element_bytes != 8)
-    return fail("expects elements of 1, 2, 4 or 8 bytes, but got " + llvm::Twine(map.element_bytes));
-  if (reinterpret_cast<uintptr_t>(map.base) % 16)
-    return fail("expects a base address that is a multiple of 16");
-  if (map.strides[0] != map.element_bytes)
-    return fail("expects strides[0] to be the element's size, " + llvm::Twine(map.element_bytes) + ", but got " +
-                llvm::Twine(map.strides[0]));
-  for (int32_t k = 0; k < map.rank; ++k) {
-    if (map.sizes[k] < 1 || map.sizes[k] > int64_t(1) << 32)
-      return fail("expects sizes of 1 to 2^32, but got " + llvm::Twine(map.sizes[k]));
-    if (map.box[k] < 1 || map.box[k] > 256)
-      return fail("expects a box of 1 to 256 elements a dimension, but got " + llvm::Twine(map.box[k]));
-    if (k && (map.strides[k] % 16 || map.strides[k] < 0))
-      return fail("expects strides that are multiples of 16, but got " + llvm::Twine(map.strides[k]));
-  }
-  int64_t rowBytes = int64_t(map.box[0]) * map.element_bytes;
-  if (rowBytes % 16)
-    return fail("expects rows of a box to be multiples of 16 bytes, but got " + llvm::Twine(rowBytes));
-  int32_t swizzle = map.swizzle_bytes;
-  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
-    return fail("expects a swizzle of 0, 32, 64 or 128 bytes, but got " + llvm::Twine(swizzle));
-  if (swizzle && rowBytes > swizzle)
-    return fail("expects rows of a box within its swizzle of " + llvm::Twine(swizzle) + " bytes, but got " +
-                llvm::Twine(rowBytes));
-  return llvm::Error::success();
-}
-
 /// Fills pointers with where each parameter is, and maps with the tensor maps among them.
 static llvm::Error bindParameters(const Launch &launch, const Kernel &kernel, std::vector<void *> &pointers,
                                   std::vector<TensorMapBytes> &maps) {
@@ -164,8 +127,9 @@ static llvm::Error bindParameters(const Launch &launch, const Kernel &kernel, st
       continue;
     }
     auto *map = static_cast<const attn_rt_tensor_map *>(parameter.bytes);
-    if (llvm::Error error = checkTensorMap(launch, k, *map))
-      return error;
+    char problem[ATTN_RT_MESSAGE_BYTES];
+    if (!attn_rt_check_tensor_map(map, problem))
+      return makeError(launch, "the tensor map of parameter " + llvm::Twine(k) + " " + problem);
     maps.push_back({map, {}});
     pointers.push_back(&maps.back());
   }

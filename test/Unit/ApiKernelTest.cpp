@@ -1,6 +1,7 @@
 //===- ApiKernelTest.cpp - parse, compile, run -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "GuardedMemory.h"
 #include "attn/attn.h"
 
 #include <atomic>
@@ -77,10 +78,10 @@ std::vector<float> wave(size_t count, double step) {
 /// Inputs and output of @causal.
 struct AttentionData {
   int64_t batch, queryLen, kvLen;
-  std::vector<float> q, k, v, out;
+  GuardedVector<float> q, k, v, out;
   AttentionData(int64_t batch, int64_t queryLen, int64_t kvLen)
       : batch(batch), queryLen(queryLen), kvLen(kvLen), q(wave(batch * 4 * queryLen * 8, 0.7)),
-        k(wave(batch * 2 * kvLen * 8, 1.3)), v(wave(batch * 2 * kvLen * 8, 0.3)), out(batch * 4 * queryLen * 8, NAN) {}
+        k(wave(batch * 2 * kvLen * 8, 1.3)), v(wave(batch * 2 * kvLen * 8, 0.3)), out(batch * 4 * queryLen * 8) {}
   std::vector<Argument> inputs() {
     return {view(q, {batch, 4, queryLen, 8}), view(k, {batch, 2, kvLen, 8}), view(v, {batch, 2, kvLen, 8})};
   }

@@ -219,7 +219,7 @@ Result<Array> tool::decodeNpy(std::string_view bytes, DType wanted, const std::s
     copyFortran(*array, elements);
   else if (!elements.empty())
     std::memcpy(array->data(), elements.data(), elements.size());
-  // Any byte but 0 is true to NumPy; compiled code wants 1.
+  // Any byte but 0 is true; printing and writing show 1.
   for (int64_t i = 0; dtype == DType::I1 && i < array->size(); ++i)
     array->data()[i] = array->data()[i] != 0;
   return array;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ByteBooleans/ByteBooleans.h"
 #include "attn/Conversion/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -105,6 +106,8 @@ struct ConvertDeviceToLLVMPass : attn::impl::ConvertDeviceToLLVMPassBase<Convert
     if (failed(applyFullConversion(module, target, std::move(patterns))))
       return signalPassFailure();
     markKernels(module);
+    if (failed(attn::storeBooleansAsBytes(module)))
+      signalPassFailure();
   }
 };
 

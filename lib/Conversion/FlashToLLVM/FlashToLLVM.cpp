@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ByteBooleans/ByteBooleans.h"
 #include "Patterns.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
@@ -69,7 +70,7 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
     target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
     if (failed(applyFullConversion(module, target, std::move(patterns))))
       return signalPassFailure();
-    if (failed(attn::createEntries(module, entries, converter)))
+    if (failed(attn::createEntries(module, entries, converter)) || failed(attn::storeBooleansAsBytes(module)))
       signalPassFailure();
   }
 };

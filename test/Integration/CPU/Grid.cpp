@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -129,9 +130,6 @@ std::string grid::title(const Case &c) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-static constexpr int64_t kGuard = 64;
-static constexpr unsigned char kGuardByte = 0xff; // NaN in every float type
-
 static int64_t widthOf(attn::DType dtype) {
   switch (dtype) {
   case attn::DType::F16:
@@ -147,16 +145,16 @@ static int64_t widthOf(attn::DType dtype) {
   }
 }
 
-Buffer::Buffer(attn::DType dtype, std::vector<int64_t> sizes) : dtype(dtype), sizes(std::move(sizes)) {
-  for (int64_t size : this->sizes)
-    elements *= size;
-  width = widthOf(dtype);
-  // Every byte is 0xff: what is not set is NaN, a guard that is read shows, one that is written shows, too.
-  bytes.assign((elements + 2 * kGuard) * width, kGuardByte);
+static int64_t product(const std::vector<int64_t> &sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
 }
 
+Buffer::Buffer(attn::DType dtype, std::vector<int64_t> sizes)
+    : dtype(dtype), sizes(std::move(sizes)), elements(product(this->sizes)), width(widthOf(dtype)),
+      memory(elements * width) {}
+
 void Buffer::set(int64_t element, double value) {
-  unsigned char *at = bytes.data() + (kGuard + element) * width;
+  unsigned char *at = memory.data() + element * width;
   if (dtype == attn::DType::F64) {
     std::memcpy(at, &value, sizeof(value));
   } else if (dtype == attn::DType::F32) {
@@ -169,23 +167,19 @@ void Buffer::set(int64_t element, double value) {
 }
 
 void Buffer::setInteger(int64_t element, int64_t value) {
-  std::memcpy(bytes.data() + (kGuard + element) * width, &value, width); // little endian
+  static const uint8_t trueBytes[] = {1, 2, 128, 255, 64};
+  if (dtype == attn::DType::I1 && value)
+    value = trueBytes[element % std::size(trueBytes)];
+  std::memcpy(memory.data() + element * width, &value, width); // little endian
 }
 
 attn::MutableTensorView Buffer::view() {
   attn::MutableTensorView view;
-  view.data = bytes.data() + kGuard * width;
+  view.data = memory.data();
   view.dtype = dtype;
   view.sizes = sizes;
   view.strides = attn::rowMajorStrides(sizes);
   return view;
-}
-
-bool Buffer::guardsIntact() const {
-  for (int64_t k = 0; k < kGuard * width; ++k)
-    if (bytes[k] != kGuardByte || bytes[bytes.size() - 1 - k] != kGuardByte)
-      return false;
-  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@
 #define ATTN_TEST_INTEGRATION_CPU_GRID_H
 
 #include "attn/attn.h"
+#include "test/Unit/GuardedMemory.h"
 
 #include <array>
 #include <memory>
@@ -50,7 +51,7 @@ std::vector<Case> sample(uint64_t seed, int64_t count);
 /// `mask:causal.score:alibi...`.
 std::string title(const Case &c);
 
-/// A buffer of one argument or result with guard elements on both sides.
+/// A buffer of one argument or result in guarded memory. In one of booleans true is any byte but 0.
 class Buffer {
 public:
   /// `sizes` row-major; filled by the caller through set().
@@ -59,14 +60,14 @@ public:
   void setInteger(int64_t element, int64_t value);
   int64_t count() const { return elements; }
   attn::MutableTensorView view();
-  /// True if the guard elements still hold what the constructor wrote.
-  bool guardsIntact() const;
+  /// True if what lies between the elements and the pages that fault still holds what the constructor wrote.
+  bool guardsIntact() const { return memory.isIntact(); }
 
 private:
   attn::DType dtype;
   std::vector<int64_t> sizes;
-  int64_t elements = 1, width = 0;
-  std::vector<unsigned char> bytes;
+  int64_t elements, width;
+  GuardedMemory memory;
 };
 
 /// What tests of masks and scores compile for: this CPU ("host"), or what ATTN_TEST_TARGET says, such as

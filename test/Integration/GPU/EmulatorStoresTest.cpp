@@ -161,3 +161,31 @@ TEST(EmulatorStores, Weights) {
       EXPECT_TRUE(weights.isUntouched());
     }
 }
+
+/// Dimensions of size 1 have strides that no tensor map could have, and that none looks at: the row of the one key's
+/// values comes out, whatever the head size.
+TEST(EmulatorStores, OneKeyOfASmallHead) {
+  for (int64_t size : {1, 2, 4, 12}) {
+    SCOPED_TRACE(size);
+    std::string rest = std::to_string(size) + "xbf16>", q = "tensor<1x2x?x" + rest, k = "tensor<?x?x?x" + rest;
+    auto module =
+        Module::parse("func.func @f(%q: " + q + ", %k: " + k + ", %v: " + k + ", %o: " + q + ") -> " + q +
+                      " {\n  %s = arith.constant 1.0 : f32\n  %r = attn.attention %q, %k, %v scale(%s) : " + q + ", " +
+                      k + ", " + k + " outs(%o : " + q + ") -> " + q + "\n  return %r : " + q + "\n}\n");
+    ASSERT_TRUE(module.ok()) << module.error().str();
+    auto kernel = module->compile("f", Target::named("emulator:sm_90a"));
+    ASSERT_TRUE(kernel.ok()) << kernel.error().str();
+    std::vector<BFloat16> query = filled<BFloat16>(kRows, size, ones), out(query.size());
+    std::vector<BFloat16> value(size + 8, BFloat16(3.0f));
+    // Of 16 bytes, as the driver wants the first address.
+    auto *row = reinterpret_cast<BFloat16 *>((reinterpret_cast<uintptr_t>(value.data()) + 15) / 16 * 16);
+    for (int64_t e = 0; e < size; ++e)
+      row[e] = BFloat16(1.5f + e);
+    auto report = kernel->run({attn::view(query, {1, kHeads, kRows, size}), attn::view(row, {1, 1, 1, size}),
+                               attn::view(row, {1, 1, 1, size}), attn::view(query, {1, kHeads, kRows, size})},
+                              {attn::view(out, {1, kHeads, kRows, size})});
+    ASSERT_TRUE(report.ok()) << report.error().str();
+    for (size_t n = 0; n < out.size(); ++n)
+      ASSERT_EQ(static_cast<float>(out[n]), 1.5f + n % size) << n;
+  }
+}

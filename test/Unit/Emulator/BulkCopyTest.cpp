@@ -259,19 +259,32 @@ TEST(BulkCopy, MapsAreChecked) {
   };
   attn_rt_tensor_map map = good.map;
   map.box[0] = 72;
-  expect(map, "the tensor map of parameter 0 expects rows of a box within its swizzle of 128 bytes, but got 144");
+  expect(map,
+         "the tensor map of parameter 0 expects rows of boxes that are at most as long as the swizzle, but got 144");
   map = good.map;
   map.strides[1] = 204;
-  expect(map, "expects strides that are multiples of 16, but got 204");
+  expect(map, "expects strides that are multiples of 16 bytes below 2^40, but got 204");
   map = good.map;
   map.swizzle_bytes = 16;
   expect(map, "expects a swizzle of 0, 32, 64 or 128 bytes, but got 16");
   map = good.map;
   map.box[0] = 4;
-  expect(map, "expects rows of a box to be multiples of 16 bytes, but got 8");
+  expect(map, "expects rows of boxes that are a multiple of 16 bytes, but got 8");
   map = good.map;
   map.rank = 3;
   map.sizes[2] = 1;
   map.box[2] = 1;
   expect(map, "expects a tensor map of rank 2, but got one of rank 3");
+  map = good.map;
+  map.sizes[1] = 0;
+  expect(map, "expects a tensor map with an address and elements");
+}
+
+/// The stride of a dimension of size 1 may be anything, as for the CUDA driver.
+TEST(BulkCopy, StridesOfDimensionsOfSizeOneAreNotUsed) {
+  for (int64_t stride : {0, 2, 7, -16, 200}) {
+    Tensor tensor({100, 1}, {64, 8}, 128);
+    tensor.map.strides[1] = stride;
+    checkLoad(tensor, {3, 0});
+  }
 }

@@ -28,7 +28,7 @@ using namespace mlir;
 
 namespace {
 
-/// memref.copy of buffers that memcpy cannot copy -> a nest of loops.
+/// memref.copy of buffers that memcpy cannot copy, and of booleans -> a nest of loops.
 struct CopyToLoops : OpRewritePattern<memref::CopyOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -37,7 +37,9 @@ struct CopyToLoops : OpRewritePattern<memref::CopyOp> {
     auto target = dyn_cast<MemRefType>(op.getTarget().getType());
     if (!source || !target)
       return rewriter.notifyMatchFailure(op, "unranked");
-    if (source.getLayout().isIdentity() && target.getLayout().isIdentity())
+    // A boolean may be any byte but 0 in the source, and is 1 in the target.
+    bool isBoolean = source.getElementType().isInteger(1);
+    if (source.getLayout().isIdentity() && target.getLayout().isIdentity() && !isBoolean)
       return rewriter.notifyMatchFailure(op, "contiguous: memcpy does it");
     Location loc = op.getLoc();
     Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0),
