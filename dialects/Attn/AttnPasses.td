@@ -16,6 +16,8 @@ def RaisePass : Pass<"attn-raise", "::mlir::ModuleOp"> {
     * `torch.aten.scaled_dot_product_attention` becomes `attn.attention` between builtin.unrealized_conversion_cast
       where dropout is 0 and is_causal and scale are constants; the rest of a module of the torch dialect stays.
     * `tm_tensor.scan` and `iree_linalg_ext.scan` become loops over tensors.
+    * Operations of the index dialect become those of arith, so that masks and bodies have one spelling of them;
+      `tensor.gather` becomes `linalg.generic`.
     * What exporters leave undefined gets one of its meanings: a linalg reduction that starts from an empty tensor
       starts from its neutral element (a remark says so), and an unranked result that is a cast gets the ranked
       type, in functions that nothing calls.
@@ -43,13 +45,39 @@ def RaisePass : Pass<"attn-raise", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def VerifyGraphPass : Pass<"attn-verify-graph"> {
+def DropUnneededPass : Pass<"attn-drop-unneeded", "::mlir::ModuleOp"> {
+  let summary = "Drop what no kernel needs";
+  let description = [{
+    With `function`, that function becomes the only public one, and everything at the top level of the module goes that
+    it does not refer to, directly or through others: functions, globals, modules, operations. Without it, functions and
+    globals go that no public function refers to; nested modules and operations that are no symbols stay, since nothing
+    says that they are not wanted.
+
+    What goes may be anything that parses and verifies. Precondition: none. Postcondition: none that a later pass needs.
+    Example: test/Transforms/attn-drop-unneeded/doc-example.mlir.
+  }];
+  let options = [
+    Option<"function", "function", "std::string", "\"\"",
+           "the function to keep, with what it refers to; empty: all public ones">,
+  ];
+}
+
+def VerifyGraphPass : Pass<"attn-verify-graph", "::mlir::ModuleOp"> {
   let summary = "Check that the compiler knows every operation";
   let description = [{
-    The postcondition of the front end: an operation that no dialect here registers is an error that names it, and so is
-    a constant whose data the module lacks (printed with elided resources). Only the first one is reported. Unregistered
-    operations parse, since exporters write them and attn-raise replaces some.
-    Example: test/Transforms/attn-verify-graph/doc-example.mlir.
+    The postcondition of the front end. Each of these is an error at its place, and all of a module are reported:
+    * an operation without a lowering, registered or not (unregistered ones parse, since exporters write them and
+      attn-raise replaces some), and one at the top level of the module other than a function;
+    * a nested module; a call of a function without a body; functions that call each other in a cycle, which is named;
+    * a type without a lowering: complex numbers, floats but f16, bf16, f32 and f64, integers of more than 64 bits,
+      tensors of integers whose size is no power of two, unranked or encoded tensors, vectors, functions;
+    * a module whose data layout gives index another size than 64 bits;
+    * an affine map that divides by a constant below 1, or by what is no constant;
+    * a linalg operation that writes one element of an output at several points of its parallel loops, or not all of its
+      elements, and one that may read outside of an operand (what is monotone in all loops is checked at run time);
+    * a constant whose data the module lacks (printed with elided resources).
+
+    Precondition: none. Example: test/Transforms/attn-verify-graph/doc-example.mlir.
   }];
 }
 

@@ -77,7 +77,9 @@ public:
   Compilation(const Module::Impl &module, const FunctionSignature &signature, llvm::StringRef target,
               const CompileOptions &options)
       : module(module), signature(signature), code(convert(options, target)),
-        diagnostics(&module.context, options.onDiagnostic()) {}
+        diagnostics(&module.context, options.onDiagnostic()) {
+    code.pipeline.function = signature.name;
+  }
 
   /// atGraphLevel sees the module on its way.
   Result<std::unique_ptr<Jit>> compile(std::vector<attn::StageTime> &times,
@@ -89,7 +91,7 @@ public:
   Result<mlir::OwningOpRef<mlir::ModuleOp>> lower(Level level) const;
 
 private:
-  mlir::OwningOpRef<mlir::ModuleOp> cloneForFunction() const;
+  mlir::OwningOpRef<mlir::ModuleOp> clonePart() const { return module.partOf(signature).clone(); }
   Result<std::string> emitLevel(Level level) const;
   Result<std::string> emitCode(CodeKind kind) const;
   Result<std::string> emitKernels(CodeKind kind) const;
@@ -105,15 +107,6 @@ private:
 
 } // namespace
 
-/// The module with the function as its only public one: what it does not call falls away.
-mlir::OwningOpRef<mlir::ModuleOp> Compilation::cloneForFunction() const {
-  mlir::OwningOpRef<mlir::ModuleOp> clone = module.module.get().clone();
-  for (auto function : clone->getOps<mlir::func::FuncOp>())
-    if (!function.isExternal() && function.getName() != signature.name)
-      function.setPrivate();
-  return clone;
-}
-
 static void appendLaps(const std::vector<StageLap> &laps, std::vector<attn::StageTime> &times) {
   for (const StageLap &lap : laps)
     times.push_back({lap.name, lap.milliseconds});
@@ -122,7 +115,7 @@ static void appendLaps(const std::vector<StageLap> &laps, std::vector<attn::Stag
 Result<std::unique_ptr<Jit>> Compilation::compile(std::vector<attn::StageTime> &times,
                                                   std::function<void(mlir::ModuleOp)> atGraphLevel) const {
   std::vector<StageLap> laps;
-  auto clone = cloneForFunction();
+  auto clone = clonePart();
   CodeOptions inspected = code;
   inspected.pipeline.atGraphLevel = std::move(atGraphLevel);
   auto jit = compileToJit(*clone, inspected, &laps);
@@ -134,7 +127,7 @@ Result<std::unique_ptr<Jit>> Compilation::compile(std::vector<attn::StageTime> &
 
 Result<DeviceCompilation> Compilation::compileForDevice(std::vector<attn::StageTime> &times) const {
   std::vector<StageLap> laps;
-  auto clone = cloneForFunction();
+  auto clone = clonePart();
   auto compiled = attn::compileForDevice(*clone, code, &laps);
   if (!compiled)
     return failure(compiled.takeError());
@@ -143,7 +136,7 @@ Result<DeviceCompilation> Compilation::compileForDevice(std::vector<attn::StageT
 }
 
 Result<mlir::OwningOpRef<mlir::ModuleOp>> Compilation::lower(Level level) const {
-  auto clone = cloneForFunction();
+  auto clone = clonePart();
   mlir::PassManager passes(&module.context);
   PipelineOptions pipeline = code.pipeline;
   pipeline.to = level;
@@ -166,7 +159,7 @@ Result<std::string> Compilation::emitLevel(Level level) const {
 
 /// LLVM IR as the emulator runs it, or PTX.
 Result<std::string> Compilation::emitKernels(CodeKind kind) const {
-  auto clone = cloneForFunction();
+  auto clone = clonePart();
   llvm::LLVMContext context;
   auto kernels = compileKernels(*clone, context, code);
   if (!kernels)
@@ -184,7 +177,7 @@ Result<std::string> Compilation::emitKernels(CodeKind kind) const {
 Result<std::string> Compilation::emitCode(CodeKind kind) const {
   if (isChip(code.pipeline.target))
     return emitKernels(kind);
-  auto clone = cloneForFunction();
+  auto clone = clonePart();
   auto text = compileTo(kind, *clone, code);
   if (!text)
     return failure(text.takeError());

@@ -102,10 +102,17 @@ Module::Impl::Impl() : context(compilerDialects(), mlir::MLIRContext::Threading:
 }
 
 Result<const FunctionSignature *> Module::Impl::find(std::string_view name) const {
+  // A function that is named needs nothing of the rest.
+  if (name.empty() && error)
+    return *error;
   std::string names;
-  for (const FunctionSignature &signature : functions) {
-    if (signature.name == name || (name.empty() && functions.size() == 1))
+  for (size_t k = 0; k < functions.size(); ++k) {
+    const FunctionSignature &signature = functions[k];
+    if (signature.name == name || (name.empty() && functions.size() == 1)) {
+      if (parts[k].error)
+        return *parts[k].error;
       return &signature;
+    }
     names += (names.empty() ? "@" : ", @") + signature.name;
   }
   std::string message;
@@ -118,27 +125,63 @@ Result<const FunctionSignature *> Module::Impl::find(std::string_view name) cons
   return Error{ErrorCode::NotFound, message, {}};
 }
 
+mlir::ModuleOp Module::Impl::partOf(const FunctionSignature &signature) const {
+  return parts[&signature - functions.data()].module.get();
+}
+
 mlir::func::FuncOp Module::Impl::lookup(const FunctionSignature &signature) const {
-  return module.get().lookupSymbol<mlir::func::FuncOp>(signature.name);
+  return partOf(signature).lookupSymbol<mlir::func::FuncOp>(signature.name);
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+/// Takes a function out of the module. It is raised here and not in each compilation, so that the reference, the sizes
+/// of results and the count of work see it, too.
+static void addFunction(Module::Impl &impl, mlir::ModuleOp module, mlir::func::FuncOp function,
+                        const ParseOptions &options) {
+  DiagnosticCollector diagnostics(&impl.context, options.onDiagnostic);
+  Module::Impl::Part part{cloneNeeded(module, function), {}};
+  mlir::PassManager passes(&impl.context);
+  passes.addPass(createRaisePass());
+  if (mlir::failed(passes.run(*part.module)))
+    part.error = diagnostics.takeError(ErrorCode::Unsupported, "attn-raise failed without a message");
+  impl.functions.push_back(convertFunction(part.module->lookupSymbol<mlir::func::FuncOp>(function.getName())));
+  impl.parts.push_back(std::move(part));
+}
+
+/// What stands beside functions and symbols: nothing says that it is not wanted.
+static std::optional<Error> checkTopLevel(Module::Impl &impl, mlir::ModuleOp module) {
+  DiagnosticCollector diagnostics(&impl.context, nullptr);
+  if (mlir::succeeded(verifyTopLevel(module)))
+    return std::nullopt;
+  return diagnostics.takeError(ErrorCode::Unsupported, "the module holds more than functions");
+}
+
+static mlir::OwningOpRef<mlir::ModuleOp> parseModule(Module::Impl &impl, std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  return mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&impl.context));
 }
 
 static Result<std::shared_ptr<Module::Impl>> parseBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer,
                                                          const ParseOptions &options) {
   auto impl = std::make_shared<Module::Impl>();
-  DiagnosticCollector diagnostics(&impl->context, options.onDiagnostic);
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  impl->module = mlir::parseSourceFile<mlir::ModuleOp>(sources, mlir::ParserConfig(&impl->context));
-  if (!impl->module)
-    return diagnostics.takeError(ErrorCode::Parse, "the text is not an MLIR module");
-  // Here and not in each compilation, so that the reference, the sizes of results and the count of work see it, too.
-  mlir::PassManager passes(&impl->context);
-  passes.addPass(createRaisePass());
-  if (mlir::failed(passes.run(*impl->module)))
-    return diagnostics.takeError(ErrorCode::Unsupported, "attn-raise failed without a message");
-  for (auto function : impl->module->getOps<mlir::func::FuncOp>())
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  {
+    DiagnosticCollector diagnostics(&impl->context, options.onDiagnostic);
+    module = parseModule(*impl, std::move(buffer));
+    if (!module)
+      return diagnostics.takeError(ErrorCode::Parse, "the text is not an MLIR module");
+  }
+  impl->error = checkTopLevel(*impl, *module);
+  for (auto function : module->getOps<mlir::func::FuncOp>())
     if (function.isPublic() && !function.isExternal())
-      impl->functions.push_back(convertFunction(function));
+      addFunction(*impl, *module, function, options);
+  bool isUsable = llvm::any_of(impl->parts, [](const Module::Impl::Part &part) { return !part.error; });
+  if (!isUsable && !impl->parts.empty())
+    return *impl->parts.front().error;
   return impl;
 }
 

@@ -20,11 +20,24 @@ public:
   /// this one's threading is off.
   mutable std::mutex mutex;
   mutable mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<FunctionSignature> functions;
+
+  /// A public function by itself: a module of it and of what it refers to, raised.
+  struct Part {
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    /// Why the function cannot be compiled or evaluated.
+    std::optional<Error> error;
+  };
+  /// One for each of `functions`.
+  std::vector<Part> parts;
+  /// Why the module as a whole cannot be compiled, whichever its functions are.
+  std::optional<Error> error;
 
   /// The signature of that name, or of the only function for "". Lives as long as this.
   Result<const FunctionSignature *> find(std::string_view name) const;
+
+  /// The part of a signature of `functions`, which has no error. Hold the mutex.
+  mlir::ModuleOp partOf(const FunctionSignature &signature) const;
 
   /// The function of a signature of `functions`. Hold the mutex.
   mlir::func::FuncOp lookup(const FunctionSignature &signature) const;

@@ -45,18 +45,29 @@ static void cleanUp(OpPassManager &functions, bool keepsLoops = false) {
   functions.addPass(createCSEPass());
 }
 
-static void addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
-  // What exporters write becomes what the compiler knows, or is refused by name.
-  pm.addPass(createRaisePass());
-  pm.addPass(createVerifyGraphPass());
-  // Helpers go into their callers, so that fusion and bufferization see the whole graph. Nothing is simplified on the
-  // way: cleanUp below does that once.
+/// Helpers go into their callers, so that fusion and bufferization see the whole graph. Nothing is simplified on the
+/// way: cleanUp does that once.
+static void addInliner(OpPassManager &pm) {
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
+}
+
+void attn::buildFusionPipeline(OpPassManager &pm, bool verify) {
+  addInliner(pm);
+  pm.addNestedPass<func::FuncOp>(createFusePass({/*allowUnshiftedExp=*/false, verify}));
+}
+
+static void addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
+  // What exporters write becomes what the compiler knows, or is refused by name; but for what nothing needs.
+  pm.addPass(createDropUnneededPass({options.function}));
+  pm.addPass(createRaisePass());
+  pm.addPass(createVerifyGraphPass());
+  if (options.fuse)
+    buildFusionPipeline(pm, options.verifyFusion);
+  else
+    addInliner(pm);
   // One mechanism for masks and scores, and linalg for what has no fused form, arith and math on tensors included.
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  if (options.fuse)
-    functions.addPass(createFusePass({/*allowUnshiftedExp=*/false, options.verifyFusion}));
   functions.addPass(createExpandNamedPass());
   functions.addPass(createConvertElementwiseToLinalgPass());
   // The unfused ops bring checks of their own.
@@ -217,6 +228,9 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
                             llvm::cl::init(false)};
   Option<bool> allowTf32{*this, "allow-tf32", llvm::cl::desc("multiply f32 on a GPU as one product of tf32"),
                          llvm::cl::init(false)};
+  Option<std::string> function{*this, "function",
+                               llvm::cl::desc("compile this function and what it calls; empty: all public ones"),
+                               llvm::cl::init("")};
 };
 
 } // namespace
@@ -227,6 +241,6 @@ void attn::registerPipelines() {
       [](OpPassManager &pm, const CommandLineOptions &options) {
         buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.segmentKeys,
                                   options.blockRows, options.skipTiles, options.countKvTiles, options.fuse,
-                                  options.verifyFusion, options.allowTf32, /*atGraphLevel=*/{}});
+                                  options.verifyFusion, options.allowTf32, options.function, /*atGraphLevel=*/{}});
       });
 }

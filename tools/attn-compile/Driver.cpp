@@ -32,6 +32,8 @@ public:
     mlir::DialectRegistry registry;
     registerCompiler(registry);
     context.appendDialectRegistry(registry);
+    // Compiling names those that are needed.
+    context.allowUnregisteredDialects();
     handler.emplace(&context, [this](mlir::Diagnostic &diagnostic) { record(diagnostic); });
     module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
     return module ? Status() : Status(makeError(ErrorCode::Parse, diagnostics));
@@ -44,6 +46,7 @@ public:
     mlir::OwningOpRef<mlir::ModuleOp> clone = module->clone();
     CodeOptions options;
     options.pipeline.target = chip;
+    options.pipeline.function = settings.function;
     options.pipeline.allowTf32 = settings.allowTf32;
     auto kernels = compileKernels(*clone, llvmContext, options);
     if (kernels)

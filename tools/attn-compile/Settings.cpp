@@ -32,6 +32,8 @@ struct CommandLine {
   cl::opt<std::string> file{cl::Positional, cl::Required, cl::desc("FILE.mlir"), cl::cat(category)};
   cl::list<std::string> targets{"target", cl::CommaSeparated, cl::value_desc("CHIP,..."), cl::cat(category),
                                 cl::desc("GPUs to compile for: sm_80, sm_90a, ...")};
+  cl::opt<std::string> function{"function", cl::value_desc("NAME"), cl::cat(category),
+                                cl::desc("compile this function alone (default: all public ones)")};
   cl::opt<std::string> emit{"emit", cl::desc("ptx (default), cubin, fat, or llvm: the kernels' LLVM IR"),
                             cl::value_desc("KIND"), cl::init("ptx"), cl::cat(category)};
   cl::opt<std::string> output{"o", cl::desc("file to write (default -: stdout)"), cl::value_desc("FILE"), cl::init("-"),
@@ -97,6 +99,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.file = line.file;
   settings.chips.assign(line.targets.begin(), line.targets.end());
   settings.output = line.output;
+  settings.function = line.function;
   settings.allowTf32 = line.allowTf32;
   settings.resources = line.resources;
   if (Status status = parseKinds(line, settings); !status)

@@ -17,6 +17,8 @@ enum class Emit { Llvm, Ptx, Cubin, Fat };
 struct Settings {
   std::string file;
   std::vector<std::string> chips;
+  /// The only function that is compiled; empty: all public ones.
+  std::string function;
   Emit emit = Emit::Ptx;
   /// "-": stdout.
   std::string output = "-";

@@ -29,6 +29,10 @@ static Status checkOutputs(const Module &module, const Kernel &kernel, const Inp
     std::printf("check: %s %s: %s, max error %.3g, allowed %.3g\n", comparison.pass ? "PASS" : "FAIL",
                 resultName(i).c_str(), describe(outputs[i].dtype(), outputs[i].sizes()).c_str(), comparison.maxError,
                 comparison.allowed);
+    if (comparison.elementsWithoutKeys)
+      std::printf("check: of %s, %lld elements are NaN in the unfused graph, for rows without keys; compared with what "
+                  "attention gives there\n",
+                  resultName(i).c_str(), static_cast<long long>(comparison.elementsWithoutKeys));
     if (!comparison.pass)
       failed += (failed.empty() ? "" : "; ") + resultName(i) + ": " + comparison.message;
   }

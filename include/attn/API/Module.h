@@ -43,6 +43,9 @@ struct Comparison {
   /// The mean error, and the elements that were compared.
   double meanError = 0;
   int64_t compared = 0;
+  /// Of these, elements that are NaN in the unfused graph, for rows whose masks drop every key, and were compared with
+  /// what attention makes of such a row: 0.
+  int64_t elementsWithoutKeys = 0;
 };
 
 /// How Module::check compares. All setters return the object.
@@ -77,12 +80,14 @@ struct WorkCount {
 /// Functions parsed from MLIR text: upstream's tensor dialects, tosa and `attn`. tosa and the whole attentions and
 /// scans of torch-mlir and IREE (in generic form) are raised to these while parsing, so that all else, the reference
 /// included, sees linalg and attn in their place; other unregistered operations parse, and compiling names them.
+/// A function stands by itself, with what it refers to: what else the text holds is no obstacle, as long as it parses.
 /// Immutable; a value (copies are the same module). Any number of threads may use one at once; they wait for each other
 /// while they compile from the same module.
 class Module {
 public:
   /// Parses and verifies text. name stands for the file in error locations. The error is the first of the text, with
-  /// notes and further errors on lines of their own. Unsupported for an operation that is known but cannot be raised.
+  /// notes and further errors on lines of their own. Unsupported where no function is left whose operations, as far as
+  /// they are known, can be raised; where others are, those alone that are asked for by name say so.
   static Result<Module> parse(std::string_view text, std::string_view name = "<text>",
                               const ParseOptions &options = {});
   static Result<Module> parseFile(const std::string &path, const ParseOptions &options = {});
@@ -90,7 +95,8 @@ public:
   /// The public functions with a body, in the text's order.
   std::vector<FunctionSignature> functions() const;
 
-  /// The function of that name; for "" the module's only one.
+  /// The function of that name; for "" the module's only one, which then has to be all that there is: a nested module,
+  /// or an operation beside functions and symbols, is Unsupported.
   Result<FunctionSignature> function(std::string_view name = "") const;
 
   /// Compiles a function (and the private ones that it calls) to native code: milliseconds to tenths of a second. For
@@ -111,7 +117,9 @@ public:
   /// Compares what a kernel wrote with the reference, one comparison for each output. The rule: an error against f64 of
   /// at most twice the largest error that an unfused implementation makes in the function's own types (f32 scores and
   /// softmax, weights and results rounded once), plus a floor: 2e-6 * max(1, largest result) for f32, one ulp for f16
-  /// and bf16, 1e-13 * max(1, largest result) for f64. NaN must meet NaN, infinity the same infinity.
+  /// and bf16, 1e-13 * max(1, largest result) for f64. NaN must meet NaN, infinity the same infinity. One difference is
+  /// no error: where an unfused graph gives NaN for a row without keys, and the function with its attention fused gives
+  /// a number (0, and what follows from it), that number is right, too; the message says how many elements that are.
   Result<std::vector<Comparison>> check(std::string_view name, const std::vector<Argument> &inputs,
                                         const std::vector<TensorView> &outputs,
                                         const CheckOptions &options = CheckOptions()) const;

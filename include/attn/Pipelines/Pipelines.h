@@ -35,6 +35,8 @@ struct PipelineOptions {
   bool verifyFusion = false;
   /// Multiply f32 on a GPU as one product of tf32, each operand within 2^-11 of its value, in place of three.
   bool allowTf32 = false;
+  /// Compile this function, with what it refers to, and nothing else of the module; empty: all public ones.
+  std::string function;
   /// Sees the module when it has reached the graph level, if it is set.
   std::function<void(mlir::ModuleOp)> atGraphLevel;
 };
@@ -42,8 +44,12 @@ struct PipelineOptions {
 /// Adds what takes a module from the graph level to `options.to`. pm is one for modules.
 void buildCompilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
+/// Adds the part of that pipeline that turns unfused attention into attn.attention, helpers inlined before: all that
+/// changes a graph's meaning, for rows without keys. `verify`: as PipelineOptions::verifyFusion.
+void buildFusionPipeline(mlir::OpPassManager &pm, bool verify = false);
+
 /// Makes `--attn-compile="to=... target=... tile-q= tile-kv= segment-keys= block-rows= skip-tiles= count-kv-tiles=
-/// fuse= verify-fusion= allow-tf32="` known to the command line.
+/// fuse= verify-fusion= allow-tf32= function="` known to the command line.
 void registerPipelines();
 
 /// Adds every dialect that a graph may hold or that the pipeline makes, with the external models that its passes use.

@@ -3,11 +3,8 @@
 
 #include "MaskDomain.h"
 #include "IndexMath.h"
-#include "attn/Dialect/Attn/Analysis/RegionRanges.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace attn;
@@ -61,28 +58,8 @@ void MaskDomain::buildChecks(ImplicitLocOpBuilder &b) const {
 //===----------------------------------------------------------------------===//
 
 void attn::clampCapturedLoads(Region &region, const AttentionDims &dims) {
-  if (region.empty())
-    return;
-  RegionRanges ranges;
-  const int64_t sizes[] = {dims.batch, dims.heads, dims.queryLen, dims.kvLen};
-  for (auto [argument, size] : llvm::zip(region.getArguments().take_back(4), sizes))
-    ranges.assume(argument, 0, (ShapedType::isDynamic(size) ? kMaxExtent : std::max<int64_t>(size, 1)) - 1);
-  SmallVector<Operation *> loads;
-  for (Operation &load : region.front())
-    if (isa<memref::LoadOp, tensor::ExtractOp>(load))
-      loads.push_back(&load);
-  for (Operation *load : loads) {
-    ImplicitLocOpBuilder b(load->getLoc(), load);
-    Value source = load->getOperand(0);
-    for (OpOperand &index : load->getOpOperands().drop_front()) {
-      int64_t k = index.getOperandNumber() - 1, size = cast<ShapedType>(source.getType()).getDimSize(k);
-      if (!ShapedType::isDynamic(size) && ranges.isWithin(index.get(), 0, size - 1))
-        continue;
-      Value last = arith::SubIOp::create(b, getDimension(b, source, k), constantIndex(b, 1));
-      Value below = arith::MinSIOp::create(b, index.get(), last);
-      index.set(arith::MaxSIOp::create(b, below, constantIndex(b, 0)));
-    }
-  }
+  // Larger sizes are refused at run time.
+  clampCapturedLoads(region, {dims.batch, dims.heads, dims.queryLen, dims.kvLen}, kMaxExtent);
 }
 
 void attn::clampCapturedLoads(AttentionOp op) {
@@ -91,20 +68,5 @@ void attn::clampCapturedLoads(AttentionOp op) {
 }
 
 void attn::buildCaptureChecks(ImplicitLocOpBuilder &b, const MaskDomain &domain, ArrayRef<Region *> regions) {
-  llvm::SmallPtrSet<Value, 4> seen;
-  for (Region *region : regions)
-    region->walk([&](memref::LoadOp load) {
-      Value capture = load.getMemref();
-      auto type = load.getMemRefType();
-      if (!seen.insert(capture).second || (type.hasStaticShape() && type.getNumElements() > 0))
-        return;
-      Value elements = constantIndex(b, 1), scores = constantIndex(b, 1);
-      for (int64_t k = 0; k < type.getRank(); ++k)
-        elements = arith::MinSIOp::create(b, elements, getDimension(b, capture, k));
-      for (Value size : {domain.batch, domain.heads, domain.queryLen, domain.kvLen})
-        scores = arith::MinSIOp::create(b, scores, size);
-      RequireOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, elements, scores),
-                        b.getStringAttr("expected a tensor that a score or mask region reads to have elements"),
-                        ValueRange{});
-    });
+  buildCaptureChecks(b, {domain.batch, domain.heads, domain.queryLen, domain.kvLen}, regions);
 }

@@ -3,6 +3,7 @@
 #ifndef ATTN_CONVERSION_ATTNTOFLASH_MASKDOMAIN_H
 #define ATTN_CONVERSION_ATTNTOFLASH_MASKDOMAIN_H
 
+#include "../AttnToLinalg/CapturedReads.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 
 namespace attn {
@@ -23,13 +24,11 @@ struct MaskDomain {
   void buildChecks(mlir::ImplicitLocOpBuilder &builder) const;
 };
 
-/// Clamps the loads (memref.load, tensor.extract) of a score or mask region whose indices are not proved in bounds, in
-/// place.
+/// As CapturedReads.h says, for a region of attention.
 void clampCapturedLoads(mlir::Region &region, const AttentionDims &dims);
 /// The same for both regions of an op.
 void clampCapturedLoads(AttentionOp op);
 
-/// Clamping needs an element to clamp to: a captured tensor without elements is an error where there are scores.
 void buildCaptureChecks(mlir::ImplicitLocOpBuilder &builder, const MaskDomain &domain,
                         llvm::ArrayRef<mlir::Region *> regions);
 

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // matmul: a reduction in f32 (f64 for f64), rounded by a second loop where out is narrower. mask: one elementwise loop
-// with the mask region in it. softmax: the three-pass form (maximum, exp and sum, division); its guards for rows that
-// are -inf throughout are the only branches. NaN and +inf spread by themselves: arith.maximumf and the sum keep them.
-// Sizes that the types leave open are compared in front (flash.require).
+// with the mask region in it, whose reads are clamped as in attention. softmax: the three-pass form (maximum, exp and
+// sum, division); its guards for rows that are -inf throughout are the only branches. NaN and +inf spread by
+// themselves: arith.maximumf and the sum keep them. Sizes that the types leave open are compared in front
+// (flash.require).
 //
 //===----------------------------------------------------------------------===//
 
+#include "CapturedReads.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
@@ -186,6 +188,7 @@ struct LowerMask : OpRewritePattern<MaskOp> {
       return rewriter.notifyMatchFailure(op, "it has named masks");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
     requireSameShape(builder, op.getInput(), op.getOut(), "attn.mask", "C1");
+    keepReadsInside(builder, op);
     SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(4));
     SmallVector<IteratorType> iterators(4, IteratorType::parallel);
     Value result =
@@ -196,6 +199,15 @@ struct LowerMask : OpRewritePattern<MaskOp> {
   }
 
 private:
+  static void keepReadsInside(ImplicitLocOpBuilder &builder, MaskOp op) {
+    SmallVector<Value> sizes;
+    for (int64_t k = 0; k < 4; ++k)
+      sizes.push_back(getDimension(builder, op.getInput(), k));
+    buildCaptureChecks(builder, sizes, &op.getMaskRegion());
+    auto type = cast<ShapedType>(op.getInput().getType());
+    clampCapturedLoads(op.getMaskRegion(), type.getShape(), std::numeric_limits<int64_t>::max());
+  }
+
   static Value buildBody(ImplicitLocOpBuilder &builder, MaskOp op, Value score) {
     if (op.getMaskRegion().empty())
       return score;

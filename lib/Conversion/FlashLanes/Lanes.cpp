@@ -144,10 +144,12 @@ void LaneCloner::cloneLoad(memref::LoadOp load) {
   Value flat = memref::ReinterpretCastOp::create(
       b, flatType, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
       ArrayRef<OpFoldResult>{b.getIndexAttr(1)}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
-  auto resultType = cast<VectorType>(laneType(type.getElementType(), 64));
+  auto resultType = VectorType::get({lanes}, type.getElementType());
   Value all = arith::ConstantOp::create(b, DenseElementsAttr::get(VectorType::get({lanes}, b.getI1Type()), true));
   Value unused = arith::ConstantOp::create(b, b.getZeroAttr(resultType));
   Value gathered = vector::GatherOp::create(b, resultType, flat, uniform, varying, all, unused);
+  if (type.getElementType().isIndex())
+    gathered = arith::IndexCastOp::create(b, VectorType::get({lanes}, b.getI64Type()), gathered);
   map.map(load.getResult(), gathered);
 }
 

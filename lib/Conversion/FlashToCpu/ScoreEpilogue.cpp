@@ -20,14 +20,22 @@ ScoreEpilogue::ScoreEpilogue(ImplicitLocOpBuilder &b, ScoresOp op, ScoresOp::Ada
 
 TileRows ScoreEpilogue::rows() { return {adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(op.getGroup())}; }
 
+/// Element type of the copy of what a region reads: i1 and i4 as bytes, for a vector of them has bits; index as i64,
+/// as the lanes have it.
+static Type copyType(Type element) {
+  if (element.isIndex())
+    return IntegerType::get(element.getContext(), 64);
+  if (element.isInteger() && element.getIntOrFloatBitWidth() < 8)
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
 ScoreEpilogue::LanedRegion ScoreEpilogue::prepare(ImplicitLocOpBuilder &b, Region &region) {
   LanedRegion laned{&region, planRegion(region, rows().group), {}, {}, {}};
   if (!region.empty())
     laned.ranges = rangesOfTiledRegion(region);
   for (const StagedRead &read : laned.plan.staged) {
-    // i1 as bytes: a vector of i1 has bits.
-    Type element = cast<MemRefType>(read.load->getOperand(0).getType()).getElementType();
-    element = element.isInteger(1) ? b.getI8Type() : element;
+    Type element = copyType(cast<MemRefType>(read.load->getOperand(0).getType()).getElementType());
     laned.copies.push_back(
         createScratch(b, tileType(lanes(), op.getScores().getType().getKeys(), lanes(), element), {}));
   }
@@ -94,7 +102,8 @@ void ScoreEpilogue::prefetchNext(ImplicitLocOpBuilder &b, Value lane, Value k, i
   for (const LanedRegion *laned : {&score, &mask})
     for (const StagedRead &read : laned->plan.staged) {
       memref::LoadOp load = read.load;
-      int64_t perLine = lineBytes / llvm::divideCeil(load.getMemRefType().getElementTypeBitWidth(), 8);
+      Type element = copyType(load.getMemRefType().getElementType());
+      int64_t perLine = lineBytes / llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
       for (int64_t n = 0; n < rowsPerBlock; ++n) {
         Value row = arith::MinSIOp::create(b, plus(b, firstRow, constantIndex(b, n)), lastRow);
         for (int64_t column = tileKeys; column < 2 * tileKeys; column += perLine) {
@@ -129,8 +138,8 @@ FailureOr<Value> ScoreEpilogue::cloneForKey(ImplicitLocOpBuilder &b, LanedRegion
   for (auto [read, copy] : llvm::zip(laned.plan.staged, laned.copies)) {
     auto type = VectorType::get({lanes()}, cast<MemRefType>(copy.getType()).getElementType());
     Value value = loadLanes(b, type, copy, k, constantIndex(b, 0)), result = read.load->getResult(0);
-    if (result.getType().isInteger(1))
-      value = arith::TruncIOp::create(b, type.clone(b.getI1Type()), value);
+    if (result.getType().isInteger() && result.getType() != type.getElementType())
+      value = arith::TruncIOp::create(b, type.clone(result.getType()), value);
     map.map(result, value);
   }
   LaneCloner cloner(b, lanes(), laned.ranges, map);

@@ -40,7 +40,9 @@ Value attn::convertElement(ImplicitLocOpBuilder &b, Value value, Type element) {
     return value;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
     to = vector.clone(element);
-  if (from.isInteger(1))
+  if (from.isIndex())
+    return arith::IndexCastOp::create(b, to, value);
+  if (from.isInteger())
     return arith::ExtUIOp::create(b, to, value);
   if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
     return arith::ExtFOp::create(b, to, value);
@@ -93,11 +95,12 @@ static void transposeBlock(ImplicitLocOpBuilder &b, MutableArrayRef<Value> block
 }
 
 /// Rows and columns of the blocks for a tile and a tensor, at most 256 bits of the tile's type, and no more than there
-/// are rows where that is known; 1 where the rows of the tensor have no vectors (a vector of i1 has bits, a tensor
+/// are rows where that is known; 1 where the rows of the tensor have no vectors (a vector of i1 or i4 has bits, a tensor
 /// bytes).
 static int64_t blockSize(Value tile, Value tensor, Value rows) {
   auto type = cast<MemRefType>(tile.getType()), tensorType = cast<MemRefType>(tensor.getType());
-  if (!tensorType.isLastDimUnitStride() || tensorType.getElementType().isInteger(1))
+  Type element = tensorType.getElementType();
+  if (!tensorType.isLastDimUnitStride() || (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 != 0))
     return 1;
   int64_t size = std::min<int64_t>(type.getDimSize(2), 256 / type.getElementTypeBitWidth());
   std::optional<int64_t> known = getConstantIntValue(rows);

@@ -15,12 +15,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace attn {
 #define GEN_PASS_DEF_RAISEPASS
-#define GEN_PASS_DEF_VERIFYGRAPHPASS
 #include "Attn/AttnPasses.h.inc"
 } // namespace attn
 
@@ -34,8 +32,10 @@ static LogicalResult raiseTorch(Operation *op) {
 
 using RaiseFunction = LogicalResult (*)(Operation *);
 
-/// What replaces an op that no loaded dialect knows; null for the names that nothing replaces.
+/// What replaces an op; null for those that nothing replaces.
 static RaiseFunction findRaise(Operation *op) {
+  if (op->isRegistered())
+    return isa<index::IndexDialect>(op->getDialect()) ? raiseIndex : isa<tensor::GatherOp>(op) ? raiseGather : nullptr;
   return llvm::StringSwitch<RaiseFunction>(op->getName().getStringRef())
       .Case("tm_tensor.attention", raiseTmTensorAttention)
       .Case("iree_linalg_ext.attention", raiseIreeAttention)
@@ -84,8 +84,8 @@ struct Raise : attn::impl::RaisePassBase<Raise> {
         foreign.push_back({op, raiseSoftmax});
       else if (auto loops = dyn_cast<linalg::LinalgOp>(op))
         initializeReductions(loops);
-      else if (op->isRegistered())
-        hasTosa |= isa<tosa::TosaDialect>(op->getDialect());
+      else if (isa_and_nonnull<tosa::TosaDialect>(op->getDialect()))
+        hasTosa = true;
       else if (RaiseFunction raise = findRaise(op))
         foreign.push_back({op, raise});
     });
@@ -96,31 +96,6 @@ struct Raise : attn::impl::RaisePassBase<Raise> {
     for (auto [op, raise] : foreign)
       isRaised &= succeeded(raise(op));
     if (!isRaised || (hasTosa && failed(raiseTosa())))
-      signalPassFailure();
-  }
-};
-
-} // namespace
-
-/// Error for what no later pass could do anything with.
-static LogicalResult verifyKnown(Operation *op) {
-  if (!op->isRegistered())
-    return op->emitError("the compiler knows no lowering of '")
-           << op->getName() << "'; expected ops of attn, linalg, tensor, arith, math, scf, cf, func or tosa";
-  auto constant = dyn_cast<arith::ConstantOp>(op);
-  auto resource = constant ? dyn_cast<DenseResourceElementsAttr>(constant.getValue()) : DenseResourceElementsAttr();
-  if (resource && !resource.getRawHandle().getBlob())
-    return op->emitError("expects the module to hold the data of resource '")
-           << resource.getRawHandle().getKey() << "', but it was left out when the module was printed";
-  return success();
-}
-
-namespace {
-
-struct VerifyGraph : attn::impl::VerifyGraphPassBase<VerifyGraph> {
-  void runOnOperation() override {
-    WalkResult result = getOperation()->walk([](Operation *op) { return WalkResult(verifyKnown(op)); });
-    if (result.wasInterrupted())
       signalPassFailure();
   }
 };

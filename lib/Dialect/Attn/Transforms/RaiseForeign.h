@@ -70,6 +70,12 @@ void initializeReductions(mlir::linalg::LinalgOp op);
 /// Results of unranked type that are casts of ranked tensors get the ranked type. Nothing may call the function.
 void rankResults(mlir::func::FuncOp function);
 
+/// An op of the index dialect becomes that of arith.
+mlir::LogicalResult raiseIndex(mlir::Operation *op);
+
+/// `tensor.gather` becomes linalg.generic.
+mlir::LogicalResult raiseGather(mlir::Operation *op);
+
 /// What upstream's conversions of tosa lack.
 void raiseTosaScatter(mlir::tosa::ScatterOp op);
 

@@ -4,6 +4,8 @@
 #define ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/Pass.h"
 
 namespace attn {
@@ -26,6 +28,13 @@ bool isFusionProfitable(mlir::OpOperand *operand);
 /// Adds --attn-verify-fusion to the command line of a tool: attn-fuse verifies wherever the process runs it. Call
 /// before the command line is parsed.
 void registerFusionFlags();
+
+/// A module like `module` of the function and of what it refers to alone.
+mlir::OwningOpRef<mlir::ModuleOp> cloneNeeded(mlir::ModuleOp module, mlir::func::FuncOp function);
+
+/// Error for each operation at the top level of a module that can be no part of a kernel and has no name by which it
+/// could be left out: nested modules, and what is no symbol.
+mlir::LogicalResult verifyTopLevel(mlir::ModuleOp module);
 
 #define GEN_PASS_REGISTRATION
 #include "Attn/AttnPasses.h.inc"
