@@ -6,6 +6,8 @@
 #include "Registry.h"
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines/PassTrace.h"
+#include "attn/Support/InputFile.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -133,6 +135,7 @@ static Result<std::shared_ptr<Module::Impl>> parseBuffer(std::unique_ptr<llvm::M
     return diagnostics.takeError(ErrorCode::Parse, "the text is not an MLIR module");
   // Here and not in each compilation, so that the reference, the sizes of results and the count of work see it, too.
   mlir::PassManager passes(&impl->context);
+  tracePasses(passes);
   passes.addPass(createRaisePass());
   if (mlir::failed(passes.run(*impl->module)))
     return diagnostics.takeError(ErrorCode::Unsupported, "attn-raise failed without a message");
@@ -152,7 +155,7 @@ Result<Module> Module::parse(std::string_view text, std::string_view name, const
 }
 
 Result<Module> Module::parseFile(const std::string &path, const ParseOptions &options) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto buffer = readInputFile(path);
   if (std::error_code code = buffer.getError())
     return Error{ErrorCode::Io, "cannot read the file: " + code.message(), {path, 0, 0}};
   auto impl = parseBuffer(std::move(*buffer), options);
