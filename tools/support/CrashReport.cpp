@@ -116,11 +116,21 @@ static const char *describeSignal(int signal, const siginfo_t &info) {
   }
 }
 
+static void catchCrashes();
+
+/// A report may crash itself: the stack cannot be walked after a jump to nowhere. Then less is asked for.
 static void handleSignal(int signal, siginfo_t *info, void *) {
-  // A crash while reporting ends the process by its signal (SA_RESETHAND), a lock that nobody returns by this alarm.
+  static volatile sig_atomic_t attempts = 0;
+  static const char *volatile problem = describeSignal(signal, *info);
+  int attempt = attempts;
+  attempts = attempt + 1;
+  if (attempt > 1)
+    _exit(tool::internalErrorCode);
+  catchCrashes();
+  // Against locks that the crash holds.
   alarm(10);
   llvm::sys::RunInterruptHandlers();
-  endWithInternalError(findCulprit(), describeSignal(signal, *info));
+  endWithInternalError(attempt == 0 ? findCulprit() : "", problem);
 }
 
 static void handleFatalError(void *, const char *reason, bool isInternal) {
@@ -137,14 +147,7 @@ static void handleLackOfMemory(void *, const char *, bool) {
   _exit(1);
 }
 
-static void catchSignals() {
-  // LLVM's handlers, which remove files after an interrupt, would replace ours if they came later.
-  llvm::sys::AddSignalHandler([](void *) {}, nullptr);
-  static char stack[256 << 10];
-  stack_t alternate = {};
-  alternate.ss_sp = stack;
-  alternate.ss_size = sizeof(stack);
-  sigaltstack(&alternate, nullptr);
+static void catchCrashes() {
   struct sigaction action = {};
   action.sa_sigaction = handleSignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESETHAND;
@@ -159,8 +162,15 @@ void tool::reportCrashes(llvm::StringRef program) {
   // The first call loads a library, for which there may be no memory later.
   void *frame;
   backtrace(&frame, 1);
+  static char stack[256 << 10];
+  stack_t alternate = {};
+  alternate.ss_sp = stack;
+  alternate.ss_size = sizeof(stack);
+  sigaltstack(&alternate, nullptr);
+  // LLVM's handlers, which remove files after an interrupt, would replace ours if they came later.
+  llvm::sys::AddSignalHandler([](void *) {}, nullptr);
   llvm::install_fatal_error_handler(handleFatalError);
   llvm::install_bad_alloc_error_handler(handleLackOfMemory);
   llvm::install_out_of_memory_new_handler();
-  catchSignals();
+  catchCrashes();
 }
