@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <unistd.h>
@@ -29,6 +30,8 @@ void tool::startTool(const char *program) {
   for (int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(file, F_GETFD) == -1)
       static_cast<void>(open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  // A limit of a file's size is an error of writing, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   reportCrashes(program);
 }
 
