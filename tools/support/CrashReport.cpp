@@ -61,7 +61,8 @@ static void appendThreadActivity(llvm::raw_ostream &stream) {
   llvm::SmallString<512> text;
   llvm::raw_svector_ostream line(text);
   entry->print(line);
-  stream << " (" << llvm::StringRef(text).split('\n').first << ")";
+  // MLIR's parser ends its line with a NUL.
+  stream << " (" << llvm::StringRef(text).split('\n').first.rtrim(llvm::StringRef("\0 ", 2)) << ")";
 }
 
 /// Writes without stdio, whose locks the crash may hold. Memory is only asked for where a line is unusually long.
@@ -147,6 +148,18 @@ static void handleLackOfMemory(void *, const char *, bool) {
   _exit(1);
 }
 
+/// LLVM's handlers, which remove files after an interrupt. Signals that are ignored, as under nohup, stay so.
+static void catchInterrupts() {
+  constexpr int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT};
+  struct sigaction before[std::size(signals)];
+  for (size_t i = 0; i < std::size(signals); ++i)
+    sigaction(signals[i], nullptr, &before[i]);
+  llvm::sys::AddSignalHandler([](void *) {}, nullptr);
+  for (size_t i = 0; i < std::size(signals); ++i)
+    if (before[i].sa_handler == SIG_IGN)
+      sigaction(signals[i], &before[i], nullptr);
+}
+
 static void catchCrashes() {
   struct sigaction action = {};
   action.sa_sigaction = handleSignal;
@@ -167,8 +180,8 @@ void tool::reportCrashes(llvm::StringRef program) {
   alternate.ss_sp = stack;
   alternate.ss_size = sizeof(stack);
   sigaltstack(&alternate, nullptr);
-  // LLVM's handlers, which remove files after an interrupt, would replace ours if they came later.
-  llvm::sys::AddSignalHandler([](void *) {}, nullptr);
+  // In front of ours, which LLVM's would replace if they came later.
+  catchInterrupts();
   llvm::install_fatal_error_handler(handleFatalError);
   llvm::install_bad_alloc_error_handler(handleLackOfMemory);
   llvm::install_out_of_memory_new_handler();

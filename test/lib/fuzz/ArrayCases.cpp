@@ -24,8 +24,8 @@ static tool::Array makeArray(Random &random) {
   for (int64_t &size : sizes)
     size = static_cast<int64_t>(random.below(5));
   auto array = tool::Array::create(random.of(dtypes), sizes);
-  for (int64_t i = 0; i < array->size(); ++i)
-    array->setInteger(i, static_cast<int64_t>(random.word()));
+  for (int64_t i = 0; i < array->bytes(); ++i)
+    array->data()[i] = static_cast<char>(random.word());
   return std::move(*array);
 }
 

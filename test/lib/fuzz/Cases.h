@@ -37,6 +37,9 @@ std::unique_ptr<Cases> createArrayCases(uint64_t seed);
 /// Command lines of attn-run, attn-opt and attn-compile, which lie in a folder, on a module of their own.
 std::unique_ptr<Cases> createOptionCases(uint64_t seed, const std::string &tools);
 
+/// Crashes, hangs, lacks of memory and reports of others, in turn: a fuzzer that misses them would pass all else.
+std::unique_ptr<Cases> createProbeCases();
+
 } // namespace attn::fuzz
 
 #endif // ATTN_TEST_LIB_FUZZ_CASES_H

@@ -501,7 +501,7 @@ void Mutator::mutate() {
 std::string attn::fuzz::mutateText(Random &random, const Seed &seed, const std::vector<Seed> &seeds,
                                    const Dictionary &dictionary) {
   Mutator mutator(random, seed.tokens, seeds, dictionary);
-  size_t count = 1 + random.below(random.oneIn(4) ? 6 : 2);
+  size_t count = random.oneIn(4) ? 2 + random.below(5) : 1;
   for (size_t i = 0; i < count; ++i)
     mutator.mutate();
   std::string text = join(mutator.take());

@@ -24,8 +24,9 @@ func.func @attend(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>, %v: tensor<1
   %n = tensor.dim %q, %c2 : tensor<1x2x?x8xf32>
   %scale = arith.constant 0.25 : f32
   %init = tensor.empty(%n) : tensor<1x2x?x4xf32>
-  %out = attn.attention(%q, %k, %v) scale(%scale) masks(causal<bottom_right>) outs(%init)
-      : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x4xf32>) -> tensor<1x2x?x4xf32>
+  %out = attn.attention %q, %k, %v scale(%scale) masks(causal<bottom_right>) kv_lengths(%lengths : tensor<1xi32>)
+      : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x4xf32> outs(%init : tensor<1x2x?x4xf32>)
+      -> tensor<1x2x?x4xf32>
   return %out : tensor<1x2x?x4xf32>
 }
 func.func @same(%x: tensor<2x3xf32>, %n: i32) -> (tensor<2x3xf32>, i32) { return %x, %n : tensor<2x3xf32>, i32 }

@@ -96,9 +96,33 @@ static std::vector<std::string> findPipelines(llvm::StringRef text) {
   return pipelines;
 }
 
-/// The parts of the files between "// -----" lines; long ones would take most of the time.
+/// The functions of a part, each with the aliases of attributes and types in front of it.
+static std::vector<std::string> splitFunctions(llvm::StringRef part) {
+  std::vector<std::string> functions;
+  std::string aliases, function;
+  llvm::SmallVector<llvm::StringRef> lines;
+  part.split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    if (function.empty() && (line.starts_with("#") || line.starts_with("!")))
+      aliases += (line + "\n").str();
+    if (function.empty() && !line.starts_with("func.func"))
+      continue;
+    function += (line + "\n").str();
+    if (line.starts_with("}") || line.ends_with("}")) {
+      if (line.starts_with("}") || !line.starts_with(" "))
+        functions.push_back(aliases + std::exchange(function, ""));
+    }
+  }
+  return functions;
+}
+
+/// Whether the file's functions are there to be refused.
+static bool isInvalid(llvm::StringRef file) { return llvm::sys::path::filename(file).starts_with("invalid"); }
+
+/// The parts of the files between "// -----" lines, and the functions of long ones; long texts would take most of the
+/// time.
 static std::vector<Seed> readSeeds(const std::vector<std::string> &folders) {
-  constexpr size_t maxBytes = 8000;
+  constexpr size_t maxBytes = 8000, shortBytes = 1500;
   std::vector<Seed> seeds;
   for (const std::string &file : listFiles(folders)) {
     auto buffer = llvm::MemoryBuffer::getFile(file);
@@ -107,9 +131,16 @@ static std::vector<Seed> readSeeds(const std::vector<std::string> &folders) {
     std::vector<std::string> pipelines = findPipelines((*buffer)->getBuffer());
     llvm::SmallVector<llvm::StringRef> parts;
     (*buffer)->getBuffer().split(parts, "// -----\n");
-    for (llvm::StringRef part : parts)
+    for (llvm::StringRef part : parts) {
+      std::vector<std::string> texts;
+      if (part.size() > shortBytes)
+        texts = splitFunctions(part);
       if (part.size() < maxBytes)
-        seeds.push_back({file, tokenize({part.data(), part.size()}), pipelines});
+        texts.push_back(part.str());
+      for (const std::string &text : texts)
+        if (text.size() < maxBytes)
+          seeds.push_back({file, tokenize(text), pipelines});
+    }
   }
   return seeds;
 }
@@ -236,11 +267,14 @@ namespace {
 class TextCases : public Cases {
 public:
   TextCases(uint64_t seed, const std::vector<std::string> &folders)
-      : seed(seed), seeds(readSeeds(folders)), dictionary(collectWords(seeds)) {}
+      : seed(seed), seeds(readSeeds(folders)), dictionary(collectWords(seeds)),
+        validCount(
+            std::stable_partition(seeds.begin(), seeds.end(), [](const Seed &text) { return !isInvalid(text.file); }) -
+            seeds.begin()) {}
 
   std::string make(uint64_t index) const override {
     Random random(seed, index);
-    const Seed &start = random.of(seeds);
+    const Seed &start = choose(random);
     return mutateText(random, start, seeds, dictionary);
   }
   const char *suffix() const override { return ".mlir"; }
@@ -248,9 +282,16 @@ public:
   std::vector<std::string> split(const std::string &input, bool finely) const override;
 
 private:
+  /// Mostly a valid one.
+  const Seed &choose(Random &random) const {
+    return validCount == 0 || random.oneIn(8) ? random.of(seeds) : seeds[random.below(validCount)];
+  }
+
   uint64_t seed;
+  /// Those that are valid come first.
   std::vector<Seed> seeds;
   Dictionary dictionary;
+  size_t validCount;
 };
 
 } // namespace
@@ -258,7 +299,7 @@ private:
 void TextCases::run(uint64_t index, const std::string &input) const {
   // The first choice of `make`, then others than its own.
   Random first(seed, index), random(~seed, index);
-  const Seed &start = first.of(seeds);
+  const Seed &start = choose(first);
   if (!start.pipelines.empty() && random.oneIn(2))
     runPasses(input, random.of(start.pipelines));
   else

@@ -1,10 +1,11 @@
 //===- fuzz.cpp - damaged inputs ---------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn-test-fuzz --kind=text|arrays|options --seed=1 --count=1000 [--first=0] [--out=FOLDER] [FOLDER of seeds]...
-// Runs `count` cases in forked processes with limits of time and memory. A crash, a hang or too much memory is a
-// failure if a function of ours is involved (Children.h: Failure::isOurs); MLIR's and LLVM's own are counted beside.
-// The first input of each kind of failure is reduced, and written to the folder. To see one again, with what it prints:
+// attn-test-fuzz --kind=text|arrays|options|probes --seed=1 --count=1000 [--first=0] [--out=FOLDER] [FOLDER of
+// seeds]... Runs `count` cases in forked processes with limits of time and memory. A crash, a hang or too much memory
+// is a failure if a function of ours is involved (Children.h: Failure::isOurs); MLIR's and LLVM's own are counted
+// beside. The first input of each kind of failure is reduced, and written to the folder. To see one again, with what it
+// prints:
 //   ATTN_FUZZ_VERBOSE=1 attn-test-fuzz --kind=text --seed=1 --first=1234 --count=1 test
 //
 //===----------------------------------------------------------------------===//
@@ -20,7 +21,7 @@
 using namespace attn::fuzz;
 namespace cl = llvm::cl;
 
-static cl::opt<std::string> kind("kind", cl::Required, cl::desc("text, arrays or options"));
+static cl::opt<std::string> kind("kind", cl::Required, cl::desc("text, arrays, options or probes"));
 static cl::opt<uint64_t> seed("seed", cl::init(1), cl::desc("All cases follow from it"));
 static cl::opt<uint64_t> firstCase("first", cl::init(0), cl::desc("The first case"));
 static cl::opt<uint64_t> caseCount("count", cl::init(1000), cl::desc("Cases"));
@@ -137,6 +138,8 @@ static uint64_t printGroups(const Cases &cases, const std::map<std::string, Grou
 static std::unique_ptr<Cases> createCases() {
   if (kind == "text")
     return createTextCases(seed, folders);
+  if (kind == "probes")
+    return createProbeCases();
   if (kind == "arrays")
     return createArrayCases(seed);
   return kind == "options" ? createOptionCases(seed, tools) : nullptr;
@@ -146,7 +149,7 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "damages inputs and looks for crashes\n");
   std::unique_ptr<Cases> cases = createCases();
   if (!cases) {
-    llvm::errs() << "--kind expects text, arrays or options, but got '" << kind << "'\n";
+    llvm::errs() << "--kind expects text, arrays, options or probes, but got '" << kind << "'\n";
     return 1;
   }
   Limits limits{secondsLimit, memoryLimit};
