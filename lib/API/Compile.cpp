@@ -7,6 +7,7 @@
 
 #include "attn/Conversion/TileChoice.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Pipelines/PassTrace.h"
 #include "attn/Target/Compile.h"
 #include "attn/Target/DeviceCode.h"
 #include "mlir/Pass/PassManager.h"
@@ -138,6 +139,7 @@ Result<DeviceCompilation> Compilation::compileForDevice(std::vector<attn::StageT
 Result<mlir::OwningOpRef<mlir::ModuleOp>> Compilation::lower(Level level) const {
   auto clone = clonePart();
   mlir::PassManager passes(&module.context);
+  tracePasses(passes);
   PipelineOptions pipeline = code.pipeline;
   pipeline.to = level;
   buildCompilePipeline(passes, pipeline);

@@ -225,6 +225,7 @@ static std::optional<BothPrecisions> runFused(const Module::Impl &module, const 
   mlir::OwningOpRef<mlir::ModuleOp> fused = module.partOf(signature).clone();
   DiagnosticCollector diagnostics(&module.context, nullptr);
   mlir::PassManager passes(&module.context);
+  tracePasses(passes);
   buildFusionPipeline(passes);
   if (mlir::failed(passes.run(*fused)))
     return std::nullopt;

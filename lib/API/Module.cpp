@@ -6,6 +6,8 @@
 #include "Registry.h"
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines/PassTrace.h"
+#include "attn/Support/InputFile.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -144,6 +146,7 @@ static void addFunction(Module::Impl &impl, mlir::ModuleOp module, mlir::func::F
   DiagnosticCollector diagnostics(&impl.context, options.onDiagnostic);
   Module::Impl::Part part{cloneNeeded(module, function), {}};
   mlir::PassManager passes(&impl.context);
+  tracePasses(passes);
   passes.addPass(createRaisePass());
   if (mlir::failed(passes.run(*part.module)))
     part.error = diagnostics.takeError(ErrorCode::Unsupported, "attn-raise failed without a message");
@@ -195,7 +198,7 @@ Result<Module> Module::parse(std::string_view text, std::string_view name, const
 }
 
 Result<Module> Module::parseFile(const std::string &path, const ParseOptions &options) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto buffer = readInputFile(path);
   if (std::error_code code = buffer.getError())
     return Error{ErrorCode::Io, "cannot read the file: " + code.message(), {path, 0, 0}};
   auto impl = parseBuffer(std::move(*buffer), options);

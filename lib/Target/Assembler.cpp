@@ -10,6 +10,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
+#include "llvm/Support/Signals.h"
 #include <cstdlib>
 
 using namespace attn;
@@ -67,15 +68,17 @@ static llvm::Error notFound(AssemblerKind kind, llvm::ArrayRef<std::string> tool
 
 namespace {
 
-/// A file in the folder for temporary files, gone with the object.
+/// A file in the folder for temporary files, gone with the object, and after an interrupt.
 class TemporaryFile {
 public:
   llvm::Error create(llvm::StringRef suffix) {
     if (std::error_code error = llvm::sys::fs::createTemporaryFile("attn", suffix, path))
       return makeError("no temporary file can be made: " + error.message());
+    llvm::sys::RemoveFileOnSignal(path);
     remover.setFile(path);
     return llvm::Error::success();
   }
+  ~TemporaryFile() { llvm::sys::DontRemoveFileOnSignal(path); }
   llvm::Error write(llvm::StringRef text) const {
     return llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
       stream << text;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Target/Compile.h"
+#include "attn/Pipelines/PassTrace.h"
 #include "attn/Target/DeviceCode.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -52,6 +53,7 @@ static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options
                                         [&](mlir::Diagnostic &diagnostic) { return collectError(diagnostic, errors); });
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(options.verifyPasses);
+  tracePasses(passes);
   PipelineOptions pipeline = options.pipeline;
   pipeline.to = Level::Machine;
   buildCompilePipeline(passes, pipeline);

@@ -3,6 +3,9 @@
 
 #include "AttentionText.h"
 #include "JitTestUtil.h"
+#include "attn/Pipelines/PassTrace.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/PrettyStackTrace.h"
 
 #include <cmath>
 #include <cstring>
@@ -401,3 +404,45 @@ TEST(Compile, ReportsItsStages) {
 }
 
 } // namespace
+
+namespace {
+
+/// What this thread is doing, innermost first.
+std::string currentActivity() {
+  auto *entry = static_cast<const llvm::PrettyStackTraceEntry *>(llvm::SavePrettyStackState());
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (entry)
+    entry->print(stream);
+  return text;
+}
+
+/// Notes what a crash in it would be reported with.
+struct NotingPass : mlir::PassWrapper<NotingPass, mlir::OperationPass<mlir::ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NotingPass)
+  NotingPass(std::string &text, bool fails) : text(text), fails(fails) {}
+  llvm::StringRef getArgument() const override { return "note-activity"; }
+  void runOnOperation() override {
+    text = currentActivity();
+    if (fails)
+      signalPassFailure();
+  }
+  std::string &text;
+  bool fails;
+};
+
+} // namespace
+
+TEST(PassTrace, names_the_pass_that_runs) {
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  for (bool fails : {false, true}) {
+    std::string text;
+    mlir::PassManager passes(&context);
+    tracePasses(passes);
+    passes.addPass(std::make_unique<NotingPass>(text, fails));
+    EXPECT_EQ(mlir::succeeded(passes.run(*module)), !fails);
+    EXPECT_EQ(text, "running pass note-activity");
+    EXPECT_EQ(currentActivity(), "");
+  }
+}

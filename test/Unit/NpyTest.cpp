@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
+#include <sys/stat.h>
+#include <thread>
 
 using namespace attn;
 using namespace attn::tool;
@@ -34,6 +37,12 @@ template <typename T> static std::string bytesOf(const std::vector<T> &values) {
 
 static std::string header(const std::string &descr, const std::string &shape, const std::string &fortran = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
+}
+
+static std::string readText(const std::string &path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
 }
 
 /// The error of a file, or "" where it can be read.
@@ -196,6 +205,87 @@ TEST_F(NpyFile, archives_keep_names_and_order) {
   // Written again: the old members are gone.
   ASSERT_TRUE(writeNpz(path("a.npz"), {{"only", &*first}}));
   EXPECT_EQ(readArray(path("a.npz"), DType::F32)->sizes(), (std::vector<int64_t>{2}));
+}
+
+/// Puts a number of four bytes at each place of `old`.
+static void replaceNumber(std::string &bytes, uint32_t old, uint32_t changed) {
+  std::string before = bytesOf<uint32_t>({old}), after = bytesOf<uint32_t>({changed});
+  size_t count = 0;
+  for (size_t at = 0; (at = bytes.find(before, at)) != std::string::npos; at += 4, ++count)
+    bytes.replace(at, 4, after);
+  EXPECT_GT(count, 0u);
+}
+
+/// The error of reading the file, or "" where it can be read.
+static std::string readFailure(const std::string &path, const WantedArray &wanted) {
+  auto array = readArray(path, wanted);
+  return array ? "" : array.error().message;
+}
+
+TEST_F(NpyFile, archives_that_claim_what_they_do_not_hold) {
+  auto array = Array::create(DType::I8, {1000});
+  ASSERT_TRUE(writeNpz(path("a.npz"), {{"x", &*array}}));
+  std::string good = readText(path("a.npz"));
+  auto damaged = [&](auto change) {
+    std::string bytes = good;
+    change(bytes);
+    std::ofstream(path("b.npz"), std::ios::binary) << bytes;
+    return readFailure(path("b.npz:x"), DType::I8);
+  };
+  EXPECT_EQ(damaged([](std::string &) {}), "");
+  // 1128: a header of 128 bytes, and the elements. Both sizes of a stored member change; then only one does.
+  EXPECT_NE(
+      damaged([](std::string &bytes) { replaceNumber(bytes, 1128, 0x7ffffff0); }).find("does not hold the array's"),
+      std::string::npos);
+  size_t directory = good.find("PK\1\2");
+  auto patchDirectory = [&](size_t offset, uint32_t number) {
+    return damaged([&](std::string &bytes) { bytes.replace(directory + offset, 4, bytesOf<uint32_t>({number})); });
+  };
+  EXPECT_NE(patchDirectory(24, 0x7ffffff0).find("1128 bytes in the archive cannot hold the 2147483632 that it claims"),
+            std::string::npos);
+  EXPECT_NE(patchDirectory(24, 128), ""); // fewer than there are
+  EXPECT_NE(patchDirectory(10, 12).find("compressed by method 12, but stored (0) or deflated (8) is expected"),
+            std::string::npos);
+}
+
+TEST_F(NpyFile, arrays_are_refused_by_their_headers) {
+  // Eight exbibytes in a file of one kilobyte, and a terabyte in a file that has as many, all of them holes.
+  std::string huge = makeNpy(header("<f4", "(2305843009213693951,)"), std::string(900, '\0'));
+  std::ofstream(path("a.npy"), std::ios::binary) << huge;
+  EXPECT_NE(readFailure(path("a.npy"), DType::F32).find("does not match the 900 bytes of elements"), std::string::npos);
+  std::string sparse = makeNpy(header("<f4", "(274877906944,)"), "");
+  std::ofstream(path("b.npy"), std::ios::binary) << sparse;
+  std::error_code code;
+  std::filesystem::resize_file(path("b.npy"), sparse.size() + (uint64_t(1) << 40), code);
+  if (!code) // not every file system holds as much
+    EXPECT_EQ(readFailure(path("b.npy"), {DType::F32, {dynamicSize, 3}}),
+              path("b.npy") + ": expected an array of ?x3xf32, but got 274877906944xf32");
+  auto array = Array::create(DType::BF16, {2, 3});
+  ASSERT_TRUE(writeNpy(path("c.npy"), *array));
+  EXPECT_EQ(readFailure(path("c.npy"), {DType::BF16, {2, dynamicSize}}), "");
+  EXPECT_EQ(readFailure(path("c.npy"), {DType::F32, {2, 3}}),
+            path("c.npy") + ": expected an array of 2x3xf32, but got 2x3xbf16");
+}
+
+TEST_F(NpyFile, what_has_no_size_is_read_as_far_as_its_header_says) {
+  EXPECT_NE(readFailure("/dev/zero", DType::F32).find("it does not start with"), std::string::npos);
+  EXPECT_NE(readFailure("/dev/null", DType::F32).find("it does not start with"), std::string::npos);
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  auto throughPipe = [&](const std::string &bytes) {
+    // A reader may stop before the end; what is left stays in the pipe's buffer.
+    std::thread writer([&] { std::ofstream(path("pipe"), std::ios::binary) << bytes; });
+    std::string problem = readFailure(path("pipe"), DType::F32);
+    writer.join();
+    return problem;
+  };
+  std::string good = makeNpy(header("<f4", "(3,)"), std::string(12, '\1'));
+  EXPECT_EQ(throughPipe(good), "");
+  EXPECT_NE(throughPipe(good + "x").find("bytes follow its elements"), std::string::npos);
+  EXPECT_NE(throughPipe(good.substr(0, good.size() - 1)).find("ends before the end of its elements"),
+            std::string::npos);
+  EXPECT_NE(throughPipe(makeNpy(header("<f4", "(999999999999,)"), "1234")).find("ends before the end of its elements"),
+            std::string::npos);
+  EXPECT_NE(readFailure(path("pipe") + ".npz", DType::F32), "");
 }
 
 TEST_F(NpyFile, files) {

@@ -4,7 +4,9 @@
 #include "Driver.h"
 
 #include "CommandLine.h"
+#include "CrashReport.h"
 #include "GpuBench.h"
+#include "OutputFile.h"
 #include "Report.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -148,33 +150,8 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
 // Files
 //===----------------------------------------------------------------------===//
 
-static Error cannotWrite(const std::string &path, std::error_code code) {
-  return {ErrorCode::Io, "cannot write the file: " + code.message(), {path, 0, 0}};
-}
-
-/// Finds out in front of minutes of measuring whether a file can be written. Changes none that exists.
-static Status checkWritable(const std::string &path) {
-  if (path.empty())
-    return {};
-  std::error_code code;
-  llvm::raw_fd_ostream file(path, code, llvm::sys::fs::OF_Append);
-  return code ? Status(cannotWrite(path, code)) : Status();
-}
-
 Status tool::writeText(const std::string &path, const std::string &text) {
-  if (path.empty())
-    return {};
-  std::error_code code;
-  llvm::raw_fd_ostream file(path, code);
-  if (code)
-    return cannotWrite(path, code);
-  file << text;
-  file.close();
-  if (!file.has_error())
-    return {};
-  code = file.error();
-  file.clear_error();
-  return cannotWrite(path, code);
+  return path.empty() ? Status() : writeFile(path, text);
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,6 +221,7 @@ static Result<Findings> measureAll(const std::vector<Workload> &workloads, const
   for (const Workload &workload : workloads) {
     std::fprintf(stderr, "%s (%zu of %zu): %s\n", workload.name.c_str(), findings.measurements.size() + 1,
                  workloads.size(), workload.title.c_str());
+    Activity activity("measuring @" + workload.function + " of " + workload.source);
     peaks.measureAll();
     auto measurement = measureOne(workload, options, settings, meter, peers);
     if (!measurement) {
@@ -271,6 +249,7 @@ static Status checkErrors(const Findings &findings) {
 }
 
 Status tool::runBenchTool(const BenchSettings &settings) {
+  Activity activity("reading " + settings.file);
   if (!settings.compileOnly.empty())
     return compileOnce(settings.file, settings.compileOnly);
   auto loaded = loadWorkloads(settings.file);
@@ -284,8 +263,9 @@ Status tool::runBenchTool(const BenchSettings &settings) {
     return {};
   }
   for (const std::string &path : {settings.json, settings.svg})
-    if (Status status = checkWritable(path); !status)
-      return status;
+    if (!path.empty())
+      if (Status status = checkWritable(path); !status)
+        return status;
   if (settings.isGpu())
     return runGpuBench(settings, *workloads);
   std::optional<Peers> peers;

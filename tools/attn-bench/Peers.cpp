@@ -11,6 +11,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -110,10 +111,13 @@ static std::string readAnswer(const std::string &line, PeerTime &time) {
 
 namespace {
 
-/// A file that goes when this goes.
+/// A file that goes when this goes, and after an interrupt.
 class TemporaryFile {
 public:
-  TemporaryFile() : code(sys::fs::createTemporaryFile("attn-bench", "txt", path)), remover(path) {}
+  TemporaryFile() : code(sys::fs::createTemporaryFile("attn-bench", "txt", path)), remover(path) {
+    sys::RemoveFileOnSignal(path);
+  }
+  ~TemporaryFile() { sys::DontRemoveFileOnSignal(path); }
 
   std::error_code error() const { return code; }
   std::string name() const { return path.str().str(); }

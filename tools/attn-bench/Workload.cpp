@@ -3,10 +3,10 @@
 
 #include "Workload.h"
 
+#include "attn/Support/InputFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
 
@@ -119,7 +119,7 @@ static Error syntaxError(const std::string &path, llvm::Error error) {
 }
 
 Result<std::vector<Workload>> tool::loadWorkloads(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
+  auto buffer = readInputFile(path);
   if (!buffer)
     return Error{ErrorCode::Io, "cannot read the workload file: " + buffer.getError().message(), {path, 0, 0}};
   llvm::Expected<json::Value> value = json::parse((*buffer)->getBuffer());

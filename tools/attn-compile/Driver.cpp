@@ -3,14 +3,16 @@
 
 #include "Driver.h"
 
+#include "CrashReport.h"
+#include "OutputFile.h"
 #include "attn/Cuda.h"
+#include "attn/Support/InputFile.h"
 #include "attn/Target/Compile.h"
 #include "attn/Target/DeviceCode.h"
 #include "attn/Target/DeviceImage.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
 
 #include <cstdio>
 
@@ -35,7 +37,13 @@ public:
     // Compiling names those that are needed.
     context.allowUnregisteredDialects();
     handler.emplace(&context, [this](mlir::Diagnostic &diagnostic) { record(diagnostic); });
-    module = mlir::parseSourceFile<mlir::ModuleOp>(file, &context);
+    Activity activity("parsing " + file);
+    auto buffer = readInputFile(file);
+    if (!buffer)
+      return Error{ErrorCode::Io, "cannot read the file: " + buffer.getError().message(), {file, 0, 0}};
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+    module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
     return module ? Status() : Status(makeError(ErrorCode::Parse, diagnostics));
   }
 
@@ -77,18 +85,12 @@ private:
 // Outputs
 //===----------------------------------------------------------------------===//
 
-static Status writeFile(const std::string &path, llvm::StringRef bytes) {
-  if (path == "-") {
-    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    return {};
-  }
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << bytes;
-    return llvm::Error::success();
-  });
-  if (error)
-    return makeError(ErrorCode::Io, "'" + path + "' cannot be written: " + llvm::toString(std::move(error)));
-  return {};
+/// "-" is stdout.
+static Status writeOutput(const std::string &path, llvm::StringRef bytes) {
+  if (path != "-")
+    return writeFile(path, bytes);
+  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+  return flushStdout();
 }
 
 /// One target's file.
@@ -141,7 +143,7 @@ static Status compileFor(const Settings &settings, const std::string &chip, Inpu
     std::string text;
     llvm::raw_string_ostream stream(text);
     stream << **kernels;
-    return writeFile(pathFor(settings, chip, ".ll"), text);
+    return writeOutput(pathFor(settings, chip, ".ll"), text);
   }
   auto ptx = emitPtx(**kernels, chip);
   if (!ptx)
@@ -152,9 +154,9 @@ static Status compileFor(const Settings &settings, const std::string &chip, Inpu
     if (Status status = addCubin(settings, chip, *ptx, parts); !status)
       return status;
   if (settings.emit == Emit::Ptx)
-    return writeFile(pathFor(settings, chip, ".ptx"), parts[first].code);
+    return writeOutput(pathFor(settings, chip, ".ptx"), parts[first].code);
   if (settings.emit == Emit::Cubin)
-    return writeFile(pathFor(settings, chip, ".cubin"), parts.back().code);
+    return writeOutput(pathFor(settings, chip, ".cubin"), parts.back().code);
   return {};
 }
 
@@ -163,8 +165,9 @@ Status tool::runTool(const Settings &settings) {
   if (Status status = input.parse(settings.file); !status)
     return status;
   std::vector<DeviceImagePart> parts;
+  Activity activity("compiling " + settings.file);
   for (const std::string &chip : settings.chips)
     if (Status status = compileFor(settings, chip, input, parts); !status)
       return status;
-  return settings.emit == Emit::Fat ? writeFile(settings.output, buildDeviceImage(parts)) : Status();
+  return settings.emit == Emit::Fat ? writeOutput(settings.output, buildDeviceImage(parts)) : Status();
 }

@@ -1,14 +1,17 @@
 //===- attn-opt.cpp - run passes and pipelines on .mlir files ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "CommandLine.h"
+#include "Driver.h"
+
 #include "attn/InitAllDialects.h"
 #include "attn/InitAllPasses.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
+  attn::tool::startTool("attn-opt");
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
@@ -16,5 +19,5 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   attn::registerAllPasses();
   attn::registerFusionFlags();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "attention compiler driver\n", registry));
+  return attn::tool::runOpt(argc, argv, registry);
 }

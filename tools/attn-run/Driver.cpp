@@ -4,6 +4,7 @@
 #include "Driver.h"
 
 #include "Bench.h"
+#include "CrashReport.h"
 #include "DeviceData.h"
 #include "Profile.h"
 
@@ -96,6 +97,7 @@ static Status compileAndRun(const Settings &settings, const Module &module, cons
   auto kernel = module.compile(signature->name, settings.target, compileOptions);
   if (!kernel)
     return kernel.error();
+  Activity activity("running @" + signature->name + " of " + settings.file);
   auto inputs = makeInputs(settings.data, *signature);
   if (!inputs)
     return inputs.error();
@@ -116,6 +118,11 @@ static Status compileAndRun(const Settings &settings, const Module &module, cons
   return report(settings, module, *kernel, options, *inputs, *outputs, *data);
 }
 
+static Result<Module> parse(const std::string &file, const ParseOptions &options) {
+  Activity activity("parsing " + file);
+  return Module::parseFile(file, options);
+}
+
 Status tool::runTool(const Settings &settings) {
   auto printRemark = [](const Diagnostic &diagnostic) { std::fprintf(stderr, "%s\n", diagnostic.str().c_str()); };
   ParseOptions parseOptions;
@@ -124,9 +131,10 @@ Status tool::runTool(const Settings &settings) {
     parseOptions.onDiagnostic = printRemark;
     compileOptions.onDiagnostic(printRemark);
   }
-  auto module = Module::parseFile(settings.file, parseOptions);
+  auto module = parse(settings.file, parseOptions);
   if (!module)
     return module.error();
+  Activity activity("compiling " + settings.file);
   if (!settings.emit)
     return compileAndRun(settings, *module, compileOptions);
   auto text = module->emit(settings.function, *settings.emit, settings.target, compileOptions);

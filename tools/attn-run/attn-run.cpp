@@ -5,6 +5,7 @@
 #include "Driver.h"
 
 int main(int argc, char **argv) {
+  attn::tool::startTool("attn-run");
   auto settings = attn::tool::parseCommandLine(argc, argv);
   return attn::tool::exitCode(settings ? attn::tool::runTool(*settings) : attn::Status(settings.error()));
 }

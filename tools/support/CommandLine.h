@@ -12,7 +12,12 @@ namespace attn::tool {
 /// command line, --help and --version aside. To be called before the tool makes its own options.
 void dropLibraryOptions();
 
+/// To be called first in main: see reportCrashes. What was closed of stdin, stdout and stderr stays useless, so that no
+/// file that is opened takes its place and gets what is printed.
+void startTool(const char *program);
+
 /// What main returns: 0, or 1 after printing the error to stderr, as compilers have it: "file:line:column: error: ...".
+/// That stdout did not take what was printed is an error, too.
 int exitCode(const Status &status);
 
 } // namespace attn::tool

@@ -160,7 +160,8 @@ Result<Inputs> tool::makeInputs(const DataSettings &settings, const FunctionSign
       continue;
     }
     auto file = files->find(i);
-    auto array = file == files->end() ? generateArray(settings, i, type) : readArray(file->second, type.dtype);
+    auto array = file == files->end() ? generateArray(settings, i, type)
+                                      : readArray(file->second, WantedArray(type.dtype, type.sizes));
     if (!array)
       return array.error();
     inputs.arrays.push_back(std::move(*array));
@@ -239,7 +240,7 @@ Status tool::writeOutputs(const std::string &flag, const std::string &name, cons
   }
   if (!path.ends_with(".npz"))
     return usageError(flag + " expects a name that ends in .npy or .npz, but got '" + name + "'");
-  std::vector<std::pair<std::string, const Array *>> members;
+  NamedArrays members;
   for (size_t i = 0; i < outputs.size(); ++i)
     members.push_back({"arr_" + std::to_string(i), &outputs[i]});
   return writeNpz(name, members);

@@ -143,26 +143,120 @@ static DType convertDescr(const std::string &descr, DType wanted) {
   return descr == "<u2" && wanted == DType::BF16 ? DType::BF16 : DType::Other;
 }
 
-/// Splits a file into its header's text and its elements.
-static Result<std::pair<std::string_view, std::string_view>> split(std::string_view bytes, const std::string &name) {
-  if (bytes.substr(0, magic.size()) != magic)
-    return malformed(name, "it does not start with \"\\x93NUMPY\"");
-  if (bytes.size() < magic.size() + 2)
-    return malformed(name, "it ends before its version");
-  int major = static_cast<unsigned char>(bytes[magic.size()]);
-  if (major < 1 || major > 3)
-    return malformed(name, "expected version 1, 2 or 3, but got " + std::to_string(major));
-  size_t lengthBytes = major == 1 ? 2 : 4, lengthAt = magic.size() + 2;
-  if (bytes.size() < lengthAt + lengthBytes)
-    return malformed(name, "it ends before the length of its header");
-  size_t length = 0;
-  for (size_t i = 0; i < lengthBytes; ++i)
-    length |= static_cast<size_t>(static_cast<unsigned char>(bytes[lengthAt + i])) << (8 * i);
-  std::string_view rest = bytes.substr(lengthAt + lengthBytes);
-  if (rest.size() < length)
-    return malformed(name, "its header has " + std::to_string(length) + " bytes, but " + std::to_string(rest.size()) +
-                               " follow");
-  return std::pair(rest.substr(0, length), rest.substr(length));
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A .npy file that is read from front to back.
+class NpyReader {
+public:
+  NpyReader(ByteSource &source, const WantedArray &wanted, const std::string &name)
+      : source(source), wanted(wanted), name(name) {}
+
+  Result<Array> read();
+
+private:
+  Error problem(const std::string &text) const { return malformed(name, text); }
+  /// Takes bytes; `where` says what ends the file is before, if it ends within them.
+  Status take(char *data, size_t size, const char *where);
+  Status readHeader(Header &header);
+  Status checkFits(DType dtype, const Header &header) const;
+  /// The bytes of the elements, compared with those of the file.
+  Result<size_t> countBytes(DType dtype, const std::vector<int64_t> &shape) const;
+  Result<Array> readElements(DType dtype, const Header &header, size_t bytes);
+  Status checkEnd();
+
+  ByteSource &source;
+  const WantedArray &wanted;
+  const std::string &name;
+  /// Bytes taken so far.
+  uint64_t position = 0;
+};
+
+/// decodeNpy's.
+class TextSource : public ByteSource {
+public:
+  explicit TextSource(std::string_view text) : ByteSource(text.size()), rest(text) {}
+  Result<size_t> read(char *data, size_t size) override {
+    size = rest.copy(data, size);
+    rest.remove_prefix(size);
+    return size;
+  }
+
+private:
+  std::string_view rest;
+};
+
+} // namespace
+
+Status NpyReader::take(char *data, size_t size, const char *where) {
+  auto got = source.read(data, size);
+  if (!got)
+    return got.error();
+  position += *got;
+  return *got == size ? Status() : Status(problem(std::string("it ends before ") + where));
+}
+
+Status NpyReader::readHeader(Header &header) {
+  constexpr size_t maxHeader = 1 << 20;
+  std::string start(magic.size(), '\0');
+  unsigned char version[2], lengthBytes[4] = {};
+  auto got = source.read(start.data(), start.size());
+  if (!got)
+    return got.error();
+  position = *got;
+  if (start != magic)
+    return problem("it does not start with \"\\x93NUMPY\"");
+  if (Status status = take(reinterpret_cast<char *>(version), 2, "its version"); !status)
+    return status;
+  if (version[0] < 1 || version[0] > 3)
+    return problem("expected version 1, 2 or 3, but got " + std::to_string(version[0]));
+  if (Status status = take(reinterpret_cast<char *>(lengthBytes), version[0] == 1 ? 2 : 4, "the length of its header");
+      !status)
+    return status;
+  size_t length = lengthBytes[0] | lengthBytes[1] << 8 | lengthBytes[2] << 16 | size_t(lengthBytes[3]) << 24;
+  if (source.size() && length > *source.size() - std::min(position, *source.size()))
+    return problem("its header has " + std::to_string(length) + " bytes, but " +
+                   std::to_string(*source.size() - std::min(position, *source.size())) + " follow");
+  if (length > maxHeader)
+    return problem("its header has " + std::to_string(length) + " bytes, but at most " + std::to_string(maxHeader) +
+                   " are expected");
+  std::string text(length, '\0');
+  if (Status status = take(text.data(), length, "the end of its header"); !status)
+    return status;
+  HeaderParser parser(text);
+  return parser.parse(header) ? Status() : problem("its header should have " + parser.problem());
+}
+
+Status NpyReader::checkFits(DType dtype, const Header &header) const {
+  if (!wanted.sizes)
+    return {};
+  bool fits = dtype == wanted.dtype && header.shape.size() == wanted.sizes->size();
+  for (size_t d = 0; fits && d < header.shape.size(); ++d)
+    fits = (*wanted.sizes)[d] == dynamicSize || (*wanted.sizes)[d] == header.shape[d];
+  if (fits)
+    return {};
+  return Error{ErrorCode::InvalidArgument,
+               name + ": expected an array of " + describe(wanted.dtype, *wanted.sizes) + ", but got " +
+                   describe(dtype, header.shape),
+               {}};
+}
+
+Result<size_t> NpyReader::countBytes(DType dtype, const std::vector<int64_t> &shape) const {
+  int64_t size = byteSize(dtype);
+  bool isEmpty = std::find(shape.begin(), shape.end(), 0) != shape.end(), overflows = false;
+  for (int64_t dim : shape)
+    overflows |= __builtin_mul_overflow(size, dim, &size);
+  if (isEmpty)
+    size = 0;
+  else if (overflows)
+    return problem("its shape " + describe(dtype, shape) + " exceeds 63 bits of bytes");
+  if (source.size() && static_cast<uint64_t>(size) != *source.size() - position)
+    return problem("its shape " + describe(dtype, shape) + " does not match the " +
+                   std::to_string(*source.size() - position) + " bytes of elements");
+  return static_cast<size_t>(size);
 }
 
 /// Copies elements stored with the first index fastest into row-major order.
@@ -188,30 +282,17 @@ static void copyFortran(Array &array, std::string_view elements) {
   }
 }
 
-Result<Array> tool::decodeNpy(std::string_view bytes, DType wanted, const std::string &name) {
-  auto parts = split(bytes, name);
-  if (!parts)
-    return parts.error();
-  auto [text, elements] = *parts;
-  Header header;
-  HeaderParser parser(text);
-  if (!parser.parse(header))
-    return malformed(name, "its header should have " + parser.problem());
-  DType dtype = convertDescr(header.descr, wanted);
-  if (dtype == DType::Other)
-    return malformed(name, "elements of '" + header.descr +
-                               "' are not supported; use <f2, <f4, <f8, |i1, <i2, <i4, <i8, |b1, or |V2 for bf16");
-  // The file has to hold the elements before memory for them is asked for.
-  int64_t count = 1, size = 0;
-  bool isEmpty = std::find(header.shape.begin(), header.shape.end(), 0) != header.shape.end(), overflows = false;
-  for (int64_t dim : header.shape)
-    overflows |= __builtin_mul_overflow(count, dim, &count);
-  if (isEmpty)
-    count = 0;
-  if ((overflows && !isEmpty) || __builtin_mul_overflow(count, byteSize(dtype), &size) ||
-      static_cast<uint64_t>(size) != elements.size())
-    return malformed(name, "its shape " + describe(dtype, header.shape) + " does not match the " +
-                               std::to_string(elements.size()) + " bytes of elements");
+Result<Array> NpyReader::readElements(DType dtype, const Header &header, size_t bytes) {
+  // Not for sizes that the header alone claims: the file has to hold the elements.
+  constexpr size_t chunk = 16 << 20;
+  std::string elements;
+  if (!source.size() || header.isFortran)
+    while (elements.size() < bytes) {
+      size_t size = elements.size(), more = std::min(chunk, bytes - size);
+      elements.resize(size + more);
+      if (Status status = take(elements.data() + size, more, "the end of its elements"); !status)
+        return status.error();
+    }
   auto array = Array::create(dtype, header.shape);
   if (!array)
     return array;
@@ -219,11 +300,56 @@ Result<Array> tool::decodeNpy(std::string_view bytes, DType wanted, const std::s
     copyFortran(*array, elements);
   else if (!elements.empty())
     std::memcpy(array->data(), elements.data(), elements.size());
+  else if (Status status = take(array->data(), bytes, "the end of its elements"); !status)
+    return status.error();
+  return array;
+}
+
+/// Archives compare checksums there.
+Status NpyReader::checkEnd() {
+  char more;
+  auto got = source.read(&more, 1);
+  if (!got)
+    return got.error();
+  return *got == 0 ? Status() : Status(problem("bytes follow its elements"));
+}
+
+Result<Array> NpyReader::read() {
+  Header header;
+  if (Status status = readHeader(header); !status)
+    return status.error();
+  DType dtype = convertDescr(header.descr, wanted.dtype);
+  if (dtype == DType::Other)
+    return problem("elements of '" + header.descr +
+                   "' are not supported; use <f2, <f4, <f8, |i1, <i2, <i4, <i8, |b1, or |V2 for bf16");
+  auto bytes = countBytes(dtype, header.shape);
+  if (!bytes)
+    return bytes.error();
+  if (Status status = checkFits(dtype, header); !status)
+    return status.error();
+  auto array = readElements(dtype, header, *bytes);
+  if (!array)
+    return array;
+  if (Status status = checkEnd(); !status)
+    return status.error();
   // Any byte but 0 is true; printing and writing show 1.
   for (int64_t i = 0; dtype == DType::I1 && i < array->size(); ++i)
     array->data()[i] = array->data()[i] != 0;
   return array;
 }
+
+Result<Array> tool::readNpy(ByteSource &source, const WantedArray &wanted, const std::string &name) {
+  return NpyReader(source, wanted, name).read();
+}
+
+Result<Array> tool::decodeNpy(std::string_view bytes, const WantedArray &wanted, const std::string &name) {
+  TextSource source(bytes);
+  return readNpy(source, wanted, name);
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
 
 static const char *descrOf(DType dtype) {
   switch (dtype) {

@@ -3,9 +3,10 @@
 
 #include "Npy.h"
 
-#include <fstream>
+#include "OutputFile.h"
+#include "llvm/Support/FileSystem.h"
+
 #include <memory>
-#include <sstream>
 #include <zip.h>
 
 using namespace attn;
@@ -30,12 +31,20 @@ struct CloseZip {
 struct CloseMember {
   void operator()(zip_file_t *file) const { zip_fclose(file); }
 };
+struct FreeSource {
+  void operator()(zip_source_t *source) const { zip_source_free(source); }
+};
 using Zip = std::unique_ptr<zip_t, CloseZip>;
 } // namespace
 
-static Result<Zip> openZip(const std::string &path, int flags) {
+static Result<Zip> openZip(const std::string &path) {
+  // libzip looks for an archive's end first: a pipe has none, and what never ends would be waited for.
+  llvm::sys::fs::file_status status;
+  std::error_code problem = llvm::sys::fs::status(path, status);
+  if (!problem && status.type() != llvm::sys::fs::file_type::regular_file)
+    return fileError(path, "cannot open the archive: a regular file is expected");
   int code = 0;
-  Zip archive(zip_open(path.c_str(), flags, &code));
+  Zip archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (archive)
     return archive;
   zip_error_t error;
@@ -46,7 +55,7 @@ static Result<Zip> openZip(const std::string &path, int flags) {
 }
 
 Result<std::vector<std::string>> tool::listNpz(const std::string &path) {
-  auto archive = openZip(path, ZIP_RDONLY);
+  auto archive = openZip(path);
   if (!archive)
     return archive.error();
   std::vector<std::string> names;
@@ -59,64 +68,173 @@ Result<std::vector<std::string>> tool::listNpz(const std::string &path) {
   return names;
 }
 
-/// The bytes of a member, decompressed. The size that the archive claims is not trusted with memory.
-static Result<std::string> readMember(const std::string &path, const std::string &member) {
-  auto archive = openZip(path, ZIP_RDONLY);
-  if (!archive)
-    return archive.error();
-  std::unique_ptr<zip_file_t, CloseMember> file(zip_fopen(archive->get(), (member + ".npy").c_str(), 0));
-  if (!file)
-    return fileError(path, "cannot open '" + member + ".npy' in the archive: " + zip_strerror(archive->get()));
-  std::string bytes;
-  std::vector<char> chunk(1 << 20);
-  while (true) {
-    zip_int64_t got = zip_fread(file.get(), chunk.data(), chunk.size());
+namespace {
+
+/// A member of an archive, decompressed as it is read.
+class MemberSource : public ByteSource {
+public:
+  MemberSource(Zip archive, zip_file_t *file, uint64_t size, std::string name)
+      : ByteSource(size), archive(std::move(archive)), file(file), name(std::move(name)) {}
+  Result<size_t> read(char *data, size_t size) override;
+
+private:
+  Zip archive;
+  std::unique_ptr<zip_file_t, CloseMember> file;
+  std::string name;
+};
+
+} // namespace
+
+Result<size_t> MemberSource::read(char *data, size_t size) {
+  size_t taken = 0;
+  while (taken < size) {
+    zip_int64_t got = zip_fread(file.get(), data + taken, size - taken);
     if (got < 0)
-      return fileError(path, "cannot read '" + member + ".npy' in the archive: " + zip_file_strerror(file.get()));
+      return fileError(name, std::string("cannot read the array in the archive: ") + zip_file_strerror(file.get()));
     if (got == 0)
-      return bytes;
-    bytes.append(chunk.data(), got);
+      break;
+    taken += got;
   }
+  return taken;
 }
 
-Status tool::writeNpz(const std::string &path, const std::vector<std::pair<std::string, const Array *>> &arrays) {
-  auto archive = openZip(path, ZIP_CREATE | ZIP_TRUNCATE);
+/// Refuses what an archive claims of a member and what cannot be.
+static Status checkMember(const zip_stat_t &member, const std::string &path, const std::string &name) {
+  // deflate: 258 bytes from two bits.
+  constexpr zip_uint64_t maxRatio = 1032, slack = 1024;
+  constexpr zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+  uint64_t fileSize = 0;
+  if ((member.valid & needed) != needed || llvm::sys::fs::file_size(path, fileSize) || member.comp_size > fileSize)
+    return fileError(name, "the archive does not hold the array's " + std::to_string(member.comp_size) + " bytes");
+  if (member.comp_method != ZIP_CM_STORE && member.comp_method != ZIP_CM_DEFLATE)
+    return fileError(name, "the array is compressed by method " + std::to_string(member.comp_method) +
+                               ", but stored (0) or deflated (8) is expected");
+  bool isStored = member.comp_method == ZIP_CM_STORE;
+  if (member.size > (isStored ? member.comp_size : member.comp_size * maxRatio + slack))
+    return fileError(name, std::to_string(member.comp_size) + " bytes in the archive cannot hold the " +
+                               std::to_string(member.size) + " that it claims");
+  return {};
+}
+
+static Result<Array> readMember(const std::string &path, const std::string &member, const WantedArray &wanted) {
+  auto archive = openZip(path);
   if (!archive)
     return archive.error();
-  // libzip reads the buffers when the archive is closed.
-  std::vector<std::string> buffers(arrays.size());
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    buffers[i] = encodeNpy(*arrays[i].second);
-    zip_source_t *source = zip_source_buffer(archive->get(), buffers[i].data(), buffers[i].size(), 0);
-    std::string name = arrays[i].first + ".npy";
-    zip_int64_t index = source ? zip_file_add(archive->get(), name.c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  zip_int64_t index = zip_name_locate(archive->get(), (member + ".npy").c_str(), 0);
+  zip_file_t *file = nullptr;
+  std::string name = path + ":" + member;
+  if (index >= 0 && zip_stat_index(archive->get(), index, 0, &stat) == 0) {
+    if (Status status = checkMember(stat, path, name); !status)
+      return status.error();
+    file = zip_fopen_index(archive->get(), index, 0);
+  }
+  if (!file)
+    return fileError(path, "cannot open '" + member + ".npy' in the archive: " + zip_strerror(archive->get()));
+  MemberSource source(std::move(*archive), file, stat.size, name);
+  return readNpy(source, wanted, name);
+}
+
+/// An archive's bytes, which libzip makes in a source of its own.
+static Result<std::string> takeArchive(zip_source_t *source, const std::string &path) {
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  std::string bytes;
+  bool isRead = zip_source_stat(source, &stat) == 0 && zip_source_open(source) == 0;
+  if (isRead) {
+    bytes.resize(stat.size);
+    isRead = zip_source_read(source, bytes.data(), bytes.size()) == static_cast<zip_int64_t>(bytes.size());
+    zip_source_close(source);
+  }
+  if (!isRead)
+    return fileError(path, std::string("cannot make the archive: ") + zip_error_strerror(zip_source_error(source)));
+  return bytes;
+}
+
+/// Adds the arrays' files; libzip reads the buffers when the archive is closed.
+static Status addMembers(zip_t *archive, const std::string &path, const NamedArrays &arrays,
+                         std::vector<std::string> &buffers) {
+  for (const auto &[member, array] : arrays) {
+    const std::string &bytes = buffers.emplace_back(encodeNpy(*array));
+    zip_source_t *source = zip_source_buffer(archive, bytes.data(), bytes.size(), 0);
+    std::string name = member + ".npy";
+    zip_int64_t index = source ? zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
     if (index < 0) {
       zip_source_free(source);
-      return fileError(path, "cannot add '" + name + "': " + zip_strerror(archive->get()));
+      return fileError(path, "cannot add '" + name + "': " + zip_strerror(archive));
     }
     // NumPy maps stored members into memory, and floats hardly shrink.
-    zip_set_file_compression(archive->get(), index, ZIP_CM_STORE, 0);
+    zip_set_file_compression(archive, index, ZIP_CM_STORE, 0);
   }
-  if (zip_close(archive->get()) != 0)
-    return fileError(path, std::string("cannot write the archive: ") + zip_strerror(archive->get()));
-  static_cast<void>(archive->release());
   return {};
+}
+
+Status tool::writeNpz(const std::string &path, const NamedArrays &arrays) {
+  // In memory: libzip would replace what has the name, a device too, and leave its temporary file after an interrupt.
+  std::unique_ptr<zip_source_t, FreeSource> target(zip_source_buffer_create(nullptr, 0, 0, nullptr));
+  Zip archive(target ? zip_open_from_source(target.get(), ZIP_TRUNCATE, nullptr) : nullptr);
+  if (!archive)
+    return fileError(path, "cannot make the archive");
+  zip_source_keep(target.get());
+  std::vector<std::string> buffers;
+  buffers.reserve(arrays.size());
+  if (Status status = addMembers(archive.get(), path, arrays, buffers); !status)
+    return status;
+  if (zip_close(archive.get()) != 0)
+    return fileError(path, std::string("cannot make the archive: ") + zip_strerror(archive.get()));
+  static_cast<void>(archive.release());
+  auto bytes = takeArchive(target.get(), path);
+  return bytes ? writeFile(path, *bytes) : Status(bytes.error());
 }
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
-static Result<std::string> readFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  // A directory opens, and fails on reading.
-  if (!file || (file.peek() != std::ifstream::traits_type::eof() && !(bytes << file.rdbuf())) || file.bad())
-    return fileError(path, "cannot read the file");
-  return bytes.str();
+namespace {
+
+/// An open file, closed with this.
+class FileSource : public ByteSource {
+public:
+  FileSource(llvm::sys::fs::file_t file, std::optional<uint64_t> size, std::string path)
+      : ByteSource(size), file(file), path(std::move(path)) {}
+  ~FileSource() override { llvm::sys::fs::closeFile(file); }
+  Result<size_t> read(char *data, size_t size) override;
+
+private:
+  llvm::sys::fs::file_t file;
+  std::string path;
+};
+
+} // namespace
+
+Result<size_t> FileSource::read(char *data, size_t size) {
+  size_t taken = 0;
+  while (taken < size) {
+    auto got = llvm::sys::fs::readNativeFile(file, llvm::MutableArrayRef<char>(data + taken, size - taken));
+    if (!got)
+      return fileError(path, "cannot read the file: " + llvm::toString(got.takeError()));
+    if (*got == 0)
+      break;
+    taken += *got;
+  }
+  return taken;
 }
 
-static Result<Array> readNpz(const std::string &path, std::string member, DType wanted) {
+static Result<Array> readFile(const std::string &path, const WantedArray &wanted) {
+  auto file = llvm::sys::fs::openNativeFileForRead(path);
+  if (!file)
+    return fileError(path, "cannot read the file: " + llvm::toString(file.takeError()));
+  llvm::sys::fs::file_status status;
+  std::optional<uint64_t> size;
+  if (!llvm::sys::fs::status(*file, status) && status.type() == llvm::sys::fs::file_type::regular_file)
+    size = status.getSize();
+  FileSource source(*file, size, path);
+  return readNpy(source, wanted, path);
+}
+
+static Result<Array> readNpz(const std::string &path, std::string member, const WantedArray &wanted) {
   if (member.empty()) {
     auto names = listNpz(path);
     if (!names)
@@ -126,29 +244,15 @@ static Result<Array> readNpz(const std::string &path, std::string member, DType 
                                  ":arr_0");
     member = names->front();
   }
-  auto bytes = readMember(path, member);
-  if (!bytes)
-    return bytes.error();
-  return decodeNpy(*bytes, wanted, path + ":" + member);
+  return readMember(path, member, wanted);
 }
 
-Result<Array> tool::readArray(const std::string &path, DType wanted) {
+Result<Array> tool::readArray(const std::string &path, const WantedArray &wanted) {
   constexpr std::string_view separator = ".npz:";
   size_t archiveEnd = path.rfind(separator);
   if (archiveEnd != std::string::npos)
     return readNpz(path.substr(0, archiveEnd + 4), path.substr(archiveEnd + separator.size()), wanted);
-  if (endsWith(path, ".npz"))
-    return readNpz(path, "", wanted);
-  auto bytes = readFile(path);
-  if (!bytes)
-    return bytes.error();
-  return decodeNpy(*bytes, wanted, path);
+  return endsWith(path, ".npz") ? readNpz(path, "", wanted) : readFile(path, wanted);
 }
 
-Status tool::writeNpy(const std::string &path, const Array &array) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  std::string bytes = encodeNpy(array);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  return file ? Status() : fileError(path, "cannot write the file");
-}
+Status tool::writeNpy(const std::string &path, const Array &array) { return writeFile(path, encodeNpy(array)); }

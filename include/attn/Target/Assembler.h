@@ -62,6 +62,7 @@ private:
 };
 
 /// Assembles PTX for a chip. An error is an AssemblerMissing, or holds the assembler's log.
+/// Temporary files of ptxas are removed after an interrupt, too: LLVM's signal handlers are installed.
 llvm::Expected<Assembly> assemblePtx(llvm::StringRef ptx, llvm::StringRef chip,
                                      const AssemblerOptions &options = AssemblerOptions());
 

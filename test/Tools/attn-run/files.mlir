@@ -20,11 +20,11 @@
 // TWO: error: --output with .npy expects one result, but there are 2; use .npz
 // REFERENCE: error: --reference-output with .npy expects one result, but there are 2; use .npz
 // NAME: error: --output expects a name that ends in .npy or .npz, but got '{{.*}}.txt'
-// GONE: error: {{.*}}gone.npy: cannot read the file
+// GONE: error: {{.*}}gone.npy: cannot read the file: No such file or directory
 // ARCHIVE: error: {{.*}}.npy: cannot open the archive: Not a zip archive
 // MEMBER: error: {{.*}}.npz: cannot open 'arr_7.npy' in the archive: No such file
 // EXTRA: error: --args: 'arr_1' in {{.*}} is no tensor argument of @make(tensor<2x3xf32>)
-// TYPE: error: input 0 (tensor<2x3xf32>) expects elements of f32, but got bf16
+// TYPE: error: {{.*}}.npz:arr_1: expected an array of 2x3xf32, but got 2x3xbf16
 func.func @make(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xbf16>) {
   %init = tensor.empty() : tensor<2x3xbf16>
   %narrow = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],

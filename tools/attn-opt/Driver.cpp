@@ -1,0 +1,55 @@
+//===- Driver.cpp - what attn-opt does ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Driver.h"
+
+#include "CommandLine.h"
+#include "CrashReport.h"
+#include "OutputFile.h"
+#include "attn/Pipelines/PassTrace.h"
+#include "attn/Support/InputFile.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+using namespace attn;
+using namespace attn::tool;
+
+/// The options of the command line, with the running pass in reports of crashes.
+static mlir::MlirOptMainConfig createConfig() {
+  mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
+  mlir::MlirOptMainConfig given = config;
+  config.setPassPipelineSetupFn([given](mlir::PassManager &passes) {
+    tracePasses(passes);
+    return given.setupPassPipeline(passes);
+  });
+  return config;
+}
+
+/// The name of a failing input stands in the diagnostics that were printed.
+static int runOn(std::unique_ptr<llvm::MemoryBuffer> input, const std::string &output, mlir::DialectRegistry &registry,
+                 const mlir::MlirOptMainConfig &config) {
+  Activity activity("processing " + input->getBufferIdentifier());
+  if (output == "-") {
+    int code = mlir::asMainReturnCode(mlir::MlirOptMain(llvm::outs(), std::move(input), registry, config));
+    llvm::outs().flush();
+    std::error_code problem = llvm::outs().error();
+    llvm::outs().clear_error();
+    return problem ? exitCode(Error{ErrorCode::Io, "cannot write to stdout: " + problem.message(), {}}) : code;
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (failed(mlir::MlirOptMain(stream, std::move(input), registry, config)))
+    return 1;
+  return exitCode(writeFile(output, text));
+}
+
+int tool::runOpt(int argc, char **argv, mlir::DialectRegistry &registry) {
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "attention compiler driver\n", registry);
+  mlir::MlirOptMainConfig config = createConfig();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  auto buffer = input == "-" ? readInputFile("/dev/stdin", "<stdin>") : readInputFile(input);
+  if (!buffer)
+    return exitCode(Error{ErrorCode::Io, "cannot read the file: " + buffer.getError().message(), {input, 0, 0}});
+  return runOn(std::move(*buffer), output, registry, config);
+}
