@@ -6,6 +6,7 @@
 #include "Elements.h"
 #include "ModuleImpl.h"
 
+#include "attn/Pipelines/PassTrace.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Reference/Compare.h"
 #include "attn/Reference/Interpreter.h"
