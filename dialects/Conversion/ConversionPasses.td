@@ -93,7 +93,7 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
 
     | tile | form |
     |---|---|
-    | query<R x D> | memref<R/L x D x L> of T, scale multiplied in |
+    | query<R x D> | memref<R/L x D x L> of T |
     | scores<R x K> | memref<R/L x K x L> of T, weights overwrite scores |
     | acc<R x E> | memref<R/L x E x L> of T |
     | rows<R> | memref<R x T> |
@@ -105,7 +105,8 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
     does not depend on j is built once a chunk. A captured read that varies by row, and whose index in the last dimension
     is j plus something (held between bounds or not), is copied for the chunk and tile as a transposed block; others are
     gathered.
-    Without a score region or a sink, scores count in base 2: log2(e) is a part of the scale, and a weight is 2^x.
+    Where nobody looks at scores before the softmax, a constant scale of 2^-16 to 1 stays out of them, and is a part of the
+    factor of the exponent; elsewhere dot products are multiplied by it.
     Where a mask has bounds each chunk works on the keys that they leave to it.
     Scratch is memref.alloc at the top of the parallel body (flash-outline-parallel makes it per-thread memory).
 

@@ -30,15 +30,6 @@ std::string program(const std::string &type, const std::string &expression) {
          ", " + vector + "\n    }\n    return\n  }";
 }
 
-/// Puts the softmax's exponential in the place of upstream's op.
-template <typename Op, auto build> void replace(mlir::ModuleOp module) {
-  module.walk([](Op op) {
-    mlir::ImplicitLocOpBuilder builder(op.getLoc(), op);
-    op.getResult().replaceAllUsesWith(build(builder, op.getOperand()));
-    op.erase();
-  });
-}
-
 /// A compiled function on arrays.
 template <typename T> class VectorFunction {
 public:
@@ -62,11 +53,15 @@ private:
   Compiled compiled;
 };
 
-/// Base is e or 2.
-template <typename T, bool isBase2> VectorFunction<T> softmaxExponential() {
-  if (isBase2)
-    return VectorFunction<T>("math.exp2 %x", replace<mlir::math::Exp2Op, attn::vectorExp2>);
-  return VectorFunction<T>("math.exp %x", replace<mlir::math::ExpOp, attn::vectorExp>);
+/// exp(unit * x) as the softmax has it.
+template <typename T> VectorFunction<T> softmaxExponential(double unit = 1) {
+  return VectorFunction<T>("math.exp %x", [=](mlir::ModuleOp module) {
+    module.walk([=](mlir::math::ExpOp op) {
+      mlir::ImplicitLocOpBuilder builder(op.getLoc(), op);
+      op.getResult().replaceAllUsesWith(attn::vectorExp(builder, op.getOperand(), unit));
+      op.erase();
+    });
+  });
 }
 
 /// 2^20 numbers from low to high, both included.
@@ -79,13 +74,14 @@ template <typename T> std::vector<T> spread(T low, T high) {
   return values;
 }
 
-/// The largest |f(x) / power(x) - 1|; power is of the C library.
-template <typename T>
-double largestRelativeError(const VectorFunction<T> &exponential, long double (*power)(long double), T low, T high) {
-  std::vector<T> x = spread(low, high), y = exponential(x);
+/// The largest |f(x) / e^(unit x) - 1| less `slope` |unit x|, for unit x from low to 0; the power is of the C library.
+template <typename T> double largestRelativeError(double unit, double low, double slope = 0) {
+  std::vector<T> x = spread(static_cast<T>(low / unit), T(0)), y = softmaxExponential<T>(unit)(x);
   long double largest = 0;
-  for (size_t n = 0; n < x.size(); ++n)
-    largest = std::max(largest, std::abs(y[n] / power(x[n]) - 1));
+  for (size_t n = 0; n < x.size(); ++n) {
+    long double exponent = unit * static_cast<long double>(x[n]);
+    largest = std::max(largest, std::abs(y[n] / std::exp(exponent) - 1) + slope * exponent);
+  }
   return static_cast<double>(largest);
 }
 
@@ -98,32 +94,25 @@ float fromBits(uint32_t bits) {
 } // namespace
 
 TEST(SoftmaxExponential, F32IsExactToTheStatedError) {
-  auto exponential = softmaxExponential<float, false>();
-  // Near 0, where softmax has its largest weights, and at the far end, where a bad reduction shows.
-  EXPECT_LT(largestRelativeError(exponential, std::exp, -1.0f, 0.0f), 2e-7);
-  EXPECT_LT(largestRelativeError(exponential, std::exp, -87.3f, 0.0f), 2e-7);
-  EXPECT_LT(largestRelativeError(exponential, std::exp, -87.3f, -80.0f), 2e-7);
+  // Near 0, where softmax has its largest weights, and to the far end, where a bad reduction shows.
+  for (double unit : {1.0, 0.125, 0x1p-16}) {
+    EXPECT_LT(largestRelativeError<float>(unit, -1), 1.8e-7) << unit;
+    EXPECT_LT(largestRelativeError<float>(unit, -87.3, 3e-9), 1.8e-7) << unit;
+  }
+  for (double unit : {0x1.6a09e6p-4, 0x1.333334p-2, 0x1.fffffep-1})
+    EXPECT_LT(largestRelativeError<float>(unit, -87.3, 0x1p-24), 1.8e-7) << unit;
 }
 
 TEST(SoftmaxExponential, F64IsExactToTheStatedError) {
-  auto exponential = softmaxExponential<double, false>();
-  EXPECT_LT(largestRelativeError(exponential, std::exp, -1.0, 0.0), 2.5e-16);
-  EXPECT_LT(largestRelativeError(exponential, std::exp, -708.3, 0.0), 2.5e-16);
-  EXPECT_LT(largestRelativeError(exponential, std::exp, -708.3, -700.0), 2.5e-16);
+  for (double unit : {1.0, 0x1.6a09e667f3bcdp-4, 0x1p-16}) {
+    EXPECT_LT(largestRelativeError<double>(unit, -1), 2.5e-16) << unit;
+    EXPECT_LT(largestRelativeError<double>(unit, -708.3), 2.5e-16) << unit;
+  }
 }
 
-TEST(SoftmaxExponential, Base2IsExactToTheStatedError) {
-  auto single = softmaxExponential<float, true>();
-  EXPECT_LT(largestRelativeError(single, std::exp2, -1.0f, 0.0f), 2e-7);
-  EXPECT_LT(largestRelativeError(single, std::exp2, -126.0f, 0.0f), 2e-7);
-  auto twice = softmaxExponential<double, true>();
-  EXPECT_LT(largestRelativeError(twice, std::exp2, -1.0, 0.0), 2.5e-16);
-  EXPECT_LT(largestRelativeError(twice, std::exp2, -1022.0, 0.0), 2.5e-16);
-}
-
-template <typename T, bool isBase2> static void expectSpecialValues() {
+template <typename T> static void expectSpecialValues(double unit) {
   const T infinity = std::numeric_limits<T>::infinity(), lowest = std::numeric_limits<T>::lowest();
-  std::vector<T> y = softmaxExponential<T, isBase2>()({T(0), T(-0.0), -infinity, lowest, T(-1e4), infinity});
+  std::vector<T> y = softmaxExponential<T>(unit)({T(0), T(-0.0), -infinity, lowest, T(-1e9), infinity});
   EXPECT_EQ(y[0], 1);
   EXPECT_EQ(y[1], 1);
   EXPECT_EQ(y[2], 0);
@@ -134,10 +123,10 @@ template <typename T, bool isBase2> static void expectSpecialValues() {
 }
 
 TEST(SoftmaxExponential, SpecialValues) {
-  expectSpecialValues<float, false>();
-  expectSpecialValues<double, false>();
-  expectSpecialValues<float, true>();
-  expectSpecialValues<double, true>();
+  for (double unit : {1.0, 0x1.6a09e6p-4, 0x1p-16}) {
+    expectSpecialValues<float>(unit);
+    expectSpecialValues<double>(unit);
+  }
 }
 
 /// Whatever the sign and the payload of the NaN, quiet or not.
@@ -146,24 +135,18 @@ TEST(SoftmaxExponential, NaNStaysNaN) {
   for (uint32_t payload : {1u, 0x1ffu, 0x200000u, 0x3fffffu, 0x400000u, 0x400001u, 0x4001ffu, 0x7fffffu})
     for (uint32_t sign : {0u, 0x80000000u})
       x.push_back(fromBits(0x7f800000u | sign | payload));
-  for (const auto &exponential : {softmaxExponential<float, false>(), softmaxExponential<float, true>()})
-    for (float y : exponential(x))
+  for (double unit : {1.0, 0x1.6a09e6p-4})
+    for (float y : softmaxExponential<float>(unit)(x))
       EXPECT_TRUE(std::isnan(y)) << y;
 }
 
 /// Below the smallest normal number the result is off by less than that number, and never negative.
-static void expectSmallResults(const VectorFunction<float> &exponential, double (*power)(double), float low,
-                               float high) {
-  std::vector<float> x = spread(low, high), y = exponential(x);
+TEST(SoftmaxExponential, SubnormalResults) {
+  std::vector<float> x = spread(-110.0f, -87.3f), y = softmaxExponential<float>()(x);
   for (size_t n = 0; n < x.size(); ++n) {
     ASSERT_FALSE(std::signbit(y[n])) << x[n];
-    ASSERT_NEAR(y[n], power(x[n]), std::numeric_limits<float>::min()) << x[n];
+    ASSERT_NEAR(y[n], std::exp(double(x[n])), std::numeric_limits<float>::min()) << x[n];
   }
-}
-
-TEST(SoftmaxExponential, SubnormalResults) {
-  expectSmallResults(softmaxExponential<float, false>(), std::exp, -110, -87.3f);
-  expectSmallResults(softmaxExponential<float, true>(), std::exp2, -160, -126);
 }
 
 namespace {

@@ -7,6 +7,15 @@
 using namespace mlir;
 using namespace attn;
 
+void attn::buildRepeated(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
+                         llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) {
+  constexpr int64_t mostWrittenOut = 16;
+  if (count > mostWrittenOut * step)
+    return buildLoop(b, constantIndex(b, 0), constantIndex(b, count), step, body);
+  for (int64_t k = 0; k < count; k += step)
+    body(b, constantIndex(b, k));
+}
+
 void attn::buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t count,
                        llvm::function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value>)> block) {
   auto indicesFrom = [](ImplicitLocOpBuilder &b, Value first, int64_t count) {

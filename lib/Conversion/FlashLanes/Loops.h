@@ -44,6 +44,11 @@ inline mlir::SmallVector<mlir::Value> buildCarryingLoop(
   return mlir::SmallVector<mlir::Value>(loop.getResults());
 }
 
+/// `body(b, index)` for 0, step, ... below `count`: written out where these are a few, else a loop, so that the code
+/// does not grow with a size.
+void buildRepeated(mlir::ImplicitLocOpBuilder &b, int64_t count, int64_t step,
+                   llvm::function_ref<void(mlir::ImplicitLocOpBuilder &, mlir::Value)> body);
+
 /// Calls `block(b, indices)` for blocks of `count` indices from `low` to `high`, which is no less. What is left over is
 /// one smaller block where the bounds are static. Elsewhere it is the largest that may be left, and repeats the last
 /// index: the same work again, to the same result.

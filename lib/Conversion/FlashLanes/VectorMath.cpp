@@ -25,7 +25,7 @@ Value attn::vectorMax(ImplicitLocOpBuilder &b, Value x, Value y) {
 }
 
 namespace {
-/// What both exponentials of a type have: an integer n and the rest r of the exponent in base 2.
+/// What the exponential of a type has: an integer n and the rest r of the exponent, e^x = 2^n e^r.
 struct ExpConstants {
   unsigned mantissaBits;
   /// 1.5 * 2^mantissaBits + exponent bias: adding it rounds to an integer n and leaves n + bias in the low bits, which
@@ -33,20 +33,15 @@ struct ExpConstants {
   double magic;
   /// Exponents of 2 below are taken for it: minus the bias, whose power comes out as 0.
   double lowest;
-  /// ln2, and what the type's own ln2 lacks.
-  double ln2, ln2Rest;
   /// e^r on [-ln2/2, ln2/2], highest power first. The last is exactly 1, so that exp(0) is 1.
-  ArrayRef<double> natural;
-  /// 2^r on [-1/2, 1/2], likewise.
-  ArrayRef<double> binary;
+  ArrayRef<double> polynomial;
 };
 } // namespace
 
 /// Polynomials of least relative error with the constant term 1 (Remez exchange in 60 digits, then coefficients of the
-/// type): 9.2e-8 and 9.6e-8 for f32, 4.8e-18 and 1.0e-17 for f64.
+/// type): 9.2e-8 for f32, 4.8e-18 for f64.
 static ExpConstants expConstants(Type element) {
   static const double single[] = {0x1.0f96e4p-7, 0x1.573adep-5, 0x1.555a8cp-3, 0x1.fffdc4p-2, 0x1.fffff6p-1, 1.0};
-  static const double single2[] = {0x1.5bba0cp-10, 0x1.3ceb62p-7, 0x1.c6b7c4p-5, 0x1.ebf9bcp-3, 0x1.62e428p-1, 1.0};
   static const double twice[] = {0x1.b17dc5084113bp-26,
                                  0x1.28bb021563447p-22,
                                  0x1.71dccce6939ecp-19,
@@ -59,13 +54,9 @@ static ExpConstants expConstants(Type element) {
                                  0x1.000000000000fp-1,
                                  1.0,
                                  1.0};
-  static const double twice2[] = {0x1.e79adaeec1486p-32, 0x1.e61b38c27cf84p-28, 0x1.b5267d51599fdp-24,
-                                  0x1.62bfc7aad6223p-20, 0x1.ffcbfba95f9dap-17, 0x1.4309130ed3586p-13,
-                                  0x1.5d87fe78cd749p-10, 0x1.3b2ab6fba01adp-7,  0x1.c6b08d704a007p-5,
-                                  0x1.ebfbdff82c5a3p-3,  0x1.62e42fefa39efp-1,  1.0};
   if (element.isF64())
-    return {52, 0x1.8p52 + 1023, -1023, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, twice, twice2};
-  return {23, 0x1.8p23 + 127, -127, 0x1.62e43p-1, -0x1.05c610ca86c39p-29, single, single2};
+    return {52, 0x1.8p52 + 1023, -1023, twice};
+  return {23, 0x1.8p23 + 127, -127, single};
 }
 
 static Value multiplyAdd(ImplicitLocOpBuilder &b, Value a, double factor, Value c) {
@@ -86,24 +77,27 @@ static Value scalePolynomial(ImplicitLocOpBuilder &b, Value r, ArrayRef<double> 
   return arith::MulFOp::create(b, sum, vector::BitCastOp::create(b, type, power));
 }
 
-Value attn::vectorExp(ImplicitLocOpBuilder &b, Value x) {
-  ExpConstants constants = expConstants(getElementTypeOrSelf(x));
+Value attn::vectorExp(ImplicitLocOpBuilder &b, Value x, double unit) {
+  // ln2, and what a double of it lacks.
+  constexpr double ln2 = 0x1.62e42fefa39efp-1, ln2Rest = 0x1.abc9e3b39803fp-56;
+  Type element = getElementTypeOrSelf(x);
+  ExpConstants constants = expConstants(element);
   // The constant comes first, so that NaN stays.
-  x = vectorMax(b, splat(b, x.getType(), constants.lowest * std::log(2)), x);
+  x = vectorMax(b, splat(b, x.getType(), constants.lowest * ln2 / unit), x);
   Value magic = splat(b, x.getType(), constants.magic);
-  Value shifted = multiplyAdd(b, x, kLog2E, magic);
+  Value shifted = multiplyAdd(b, x, unit * kLog2E, magic);
   Value n = arith::SubFOp::create(b, shifted, magic);
-  // In two steps: with the first alone the error would grow with |x|, to 3e-7 for f32.
-  Value r = multiplyAdd(b, n, -constants.ln2, x);
-  r = multiplyAdd(b, n, -constants.ln2Rest, r);
-  return scalePolynomial(b, r, constants.natural, shifted, constants.mantissaBits);
-}
-
-Value attn::vectorExp2(ImplicitLocOpBuilder &b, Value x) {
-  ExpConstants constants = expConstants(getElementTypeOrSelf(x));
-  x = vectorMax(b, splat(b, x.getType(), constants.lowest), x);
-  Value magic = splat(b, x.getType(), constants.magic);
-  Value shifted = arith::AddFOp::create(b, x, magic);
-  Value r = arith::SubFOp::create(b, x, arith::SubFOp::create(b, shifted, magic));
-  return scalePolynomial(b, r, constants.binary, shifted, constants.mantissaBits);
+  // r is counted in units of x, too. What the constant lacks is an error of half an ulp of the exponent: too much for
+  // f64 alone.
+  const double step = ln2 / unit;
+  Value r = multiplyAdd(b, n, -step, x);
+  if (element.isF64())
+    r = multiplyAdd(b, n, -(std::fma(-step, unit, ln2) + ln2Rest) / unit, r);
+  SmallVector<double> polynomial(constants.polynomial);
+  double power = 1;
+  for (double &coefficient : llvm::reverse(polynomial)) {
+    coefficient *= power;
+    power *= unit;
+  }
+  return scalePolynomial(b, r, polynomial, shifted, constants.mantissaBits);
 }

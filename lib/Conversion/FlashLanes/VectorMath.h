@@ -22,15 +22,12 @@ mlir::Value vectorMax(mlir::ImplicitLocOpBuilder &builder, mlir::Value a, mlir::
 inline constexpr double kLog2E = 1.4426950408889634074;
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// exp(x) for x <= 0: 0 for -inf exactly, 1 for 0 exactly, NaN for NaN. Relative error at most 1.7e-7 (f32, x from
-/// -87.3 to 0) and 1.5e-16 (f64, x from -708.3 to 0): the largest of 2^20 equidistant points against libm in long
-/// double (test/Unit/VectorMathTest.cpp). Where e^x is no normal number the result is off by less than the smallest
-/// one. 12 operations for f32. Cody and Waite's reduction, then a polynomial with constant term 1.
-mlir::Value vectorExp(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
-
-/// 2^x for x <= 0, to the same errors (f32 for x from -126 to 0, f64 from -1022). 11 operations for f32, and three
-/// fewer that multiply: the reduction is exact, since x needs no ln2.
-mlir::Value vectorExp2(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
+/// exp(unit * x) for x <= 0, unit from 2^-16 to 1: 0 for -inf exactly, 1 for 0 exactly, NaN for NaN. Relative error at
+/// most 1.8e-7 + 2^-24 |unit * x| (f32, unit * x from -87.3 to 0; the second part is 3e-9 |x| for a power of two)
+/// and 1.5e-16 (f64, from -708.3 to 0): the largest of 2^20 equidistant points against libm in long double
+/// (test/Unit/VectorMathTest.cpp). Where the result is no normal number it is off by less than the smallest one. 11
+/// operations for f32. A reduction in units of x, then a polynomial with constant term 1.
+mlir::Value vectorExp(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, double unit = 1);
 
 } // namespace attn
 

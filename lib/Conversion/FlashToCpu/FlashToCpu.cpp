@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../FlashLanes/Regions.h"
-#include "../FlashLanes/VectorMath.h"
+#include "../FlashLanes/ScoreUnit.h"
 #include "Patterns.h"
 #include "TileAccess.h"
 #include "attn/Conversion/Passes.h"
@@ -21,7 +21,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 #define DEBUG_TYPE "convert-flash-to-cpu"
 
@@ -68,49 +67,6 @@ Value attn::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
   return memref::AllocOp::create(b, type, sizes, b.getI64IntegerAttr(64));
 }
 
-/// Folding the scale into the packed query saves a multiplication a score. Done where it can neither overflow nor
-/// underflow more than the product itself: a constant of magnitude 2^-40 to 1.
-static bool isScaleFoldable(Value scale) {
-  FloatAttr constant;
-  if (!matchPattern(scale, m_Constant(&constant)))
-    return false;
-  double magnitude = std::abs(constant.getValueAsDouble());
-  return magnitude <= 1.0 && magnitude >= 0x1p-40;
-}
-
-/// Scores may count in base 2 where nobody looks at them before the softmax: a score region wants them as they are, and
-/// may yield what has no log2(e) times (the lowest number as a mask's constant), and so may a sink.
-static bool mayBeBase2(Operation *root) {
-  return !root->walk([](Operation *op) {
-                auto scores = dyn_cast<ScoresOp>(op);
-                auto init = dyn_cast<InitOp>(op);
-                bool isSeen = (scores && !scores.getScoreRegion().empty()) || (init && init.getSink());
-                return isSeen ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
-}
-
-/// Decides for each query tile whether its scale is multiplied in; if not, the scores ops get it.
-static void placeScales(Operation *root, CpuLowering &lowering) {
-  lowering.isBase2 = mayBeBase2(root);
-  root->walk([&](LoadQueryOp load) {
-    ImplicitLocOpBuilder b(load.getLoc(), load);
-    Value scale = load.getScale(), factor = scale;
-    if (lowering.isBase2) {
-      factor = splat(b, tileElement(load.getType().getElement()), kLog2E);
-      if (scale)
-        factor = b.createOrFold<arith::MulFOp>(scale, factor);
-    }
-    if (!scale || isScaleFoldable(scale)) {
-      lowering.queryScale[load] = factor;
-      return;
-    }
-    for (Operation *user : load->getUsers())
-      if (isa<ScoresOp>(user))
-        lowering.scoreScale[user] = factor;
-  });
-}
-
 /// Scores ops have memory fetch what comes next while they work on their keys: the values of the same keys, and later
 /// keys. Without, a tile of few rows would wait for every row, since the walk along several at once is none that the
 /// hardware foresees, and other tiles for the start of each tile of keys that is not in the second-level cache.
@@ -151,7 +107,9 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     CpuLowering lowering;
     if (failed(chooseBlocks(lowering)))
       return signalPassFailure();
-    placeScales(getOperation(), lowering);
+    lowering.unit = scoreUnit(getOperation());
+    if (lowering.unit == 1)
+      noteScales(getOperation(), lowering.scoreScale);
     placePrefetches(getOperation(), lowering);
     if (skipKeys)
       placeChunkKeys(getOperation(), lowering);

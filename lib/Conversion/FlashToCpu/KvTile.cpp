@@ -119,13 +119,13 @@ void RowPrefetch::buildStep(ImplicitLocOpBuilder &b, Value d) const {
 void RowPrefetch::buildShare(ImplicitLocOpBuilder &b, int64_t rows, Value share, int64_t shares) const {
   int64_t count = llvm::divideCeil(lines, shares);
   Value firstLine = arith::MulIOp::create(b, share, constantIndex(b, count));
-  for (int64_t k = 0; k < count; ++k) {
-    Value line = plus(b, firstLine, constantIndex(b, k));
+  buildRepeated(b, count, 1, [&](ImplicitLocOpBuilder &b, Value k) {
+    Value line = plus(b, firstLine, k);
     if (count * shares > lines)
       line = arith::MinSIOp::create(b, line, constantIndex(b, lines - 1));
     for (int64_t row = 0; row < rows; ++row)
       buildLine(b, constantIndex(b, row), line);
-  }
+  });
 }
 
 /// Into the second-level cache: the first one has no room for what is not used at once. No row behind the last one.

@@ -43,7 +43,7 @@ public:
   /// One line for step `d` of a loop over headDim, row by row.
   void buildStep(mlir::ImplicitLocOpBuilder &builder, mlir::Value d) const;
 
-  /// Share number `share` of `shares` of the lines of `rows` rows, at once.
+  /// Share number `share` of `shares` of the lines of `rows` rows, at once: a loop where a row has many.
   void buildShare(mlir::ImplicitLocOpBuilder &builder, int64_t rows, mlir::Value share, int64_t shares) const;
 
 private:

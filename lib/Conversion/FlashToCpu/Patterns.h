@@ -16,11 +16,10 @@ struct CpuLowering {
   /// A tile of so many rows, two vectors, or fewer does so little for each key that reading the keys takes its time.
   int64_t fewRows = 1;
   int64_t blockRowsOf(mlir::VectorType chunk) const { return blockRows(chunk.getDimSize(0)); }
-  /// Scores and maxima are multiples of ln2: a weight is 2^(score - max), which is cheaper than e^x by three products.
-  /// The factor log2(e) is part of the scale.
-  bool isBase2 = false;
-  /// What a query tile is multiplied by, from its load_query op; and scores, from theirs. Null for 1.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> queryScale, scoreScale;
+  /// A score in natural units is `unit` times what tiles hold (ScoreUnit.h).
+  double unit = 1;
+  /// What dot products are multiplied by, from their scores op. Null for 1.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> scoreScale;
   /// The values that go with the keys of a scores op, where it is worth asking memory for them early.
   llvm::DenseMap<mlir::Operation *, mlir::Value> valuesToPrefetch;
   /// Of a scores, weights or accumulate op with a mask that has bounds: the keys of each chunk, memref [chunks, 2].

@@ -78,14 +78,14 @@ void ScoreEpilogue::fillCopy(ImplicitLocOpBuilder &b, const StagedRead &read, Va
   auto copyWith = [&](bool areNeighbours) {
     return [&, areNeighbours](OpBuilder &nested, Location loc) {
       ImplicitLocOpBuilder b(loc, nested);
-      copyToTile(b, load.getMemref(), at, window, Value(), copy, areNeighbours);
+      copyToTile(b, load.getMemref(), at, window, copy, areNeighbours);
       scf::YieldOp::create(b);
     };
   };
   if (read.isClamped)
     scf::IfOp::create(b, areNeighbours(b, at, window), copyWith(true), copyWith(false));
   else
-    copyToTile(b, load.getMemref(), at, window, Value(), copy);
+    copyToTile(b, load.getMemref(), at, window, copy);
 }
 
 void ScoreEpilogue::prefetchNext(ImplicitLocOpBuilder &b, Value lane, Value k, int64_t count) {
@@ -104,14 +104,15 @@ void ScoreEpilogue::prefetchNext(ImplicitLocOpBuilder &b, Value lane, Value k, i
       memref::LoadOp load = read.load;
       Type element = copyType(load.getMemRefType().getElementType());
       int64_t perLine = lineBytes / llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-      for (int64_t n = 0; n < rowsPerBlock; ++n) {
-        Value row = arith::MinSIOp::create(b, plus(b, firstRow, constantIndex(b, n)), lastRow);
-        for (int64_t column = tileKeys; column < 2 * tileKeys; column += perLine) {
-          Value valid = arith::MinSIOp::create(b, constantIndex(b, column), lastColumn);
+      buildRepeated(b, rowsPerBlock, 1, [&](ImplicitLocOpBuilder &b, Value n) {
+        Value row = arith::MinSIOp::create(b, plus(b, firstRow, n), lastRow);
+        buildRepeated(b, tileKeys, perLine, [&](ImplicitLocOpBuilder &b, Value key) {
+          Value column = plus(b, constantIndex(b, tileKeys), key);
+          Value valid = arith::MinSIOp::create(b, column, lastColumn);
           memref::PrefetchOp::create(b, load.getMemref(), indicesAt(b, load, row, valid), /*isWrite=*/false,
                                      /*localityHint=*/2, /*isDataCache=*/true);
-        }
-      }
+        });
+      });
     }
 }
 

@@ -133,32 +133,24 @@ static void walkWindow(ImplicitLocOpBuilder &b, const TileWindow &window, int64_
   buildLoop(b, wholeRows, window.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) { elements(b, window.first, row); });
 }
 
-void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, const TileWindow &window, Value scale,
-                      Value tile, bool areNeighbours) {
+void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, const TileWindow &window, Value tile,
+                      bool areNeighbours) {
   Type from = cast<MemRefType>(source.getType()).getElementType();
   Type to = cast<MemRefType>(tile.getType()).getElementType();
-  auto convert = [&](ImplicitLocOpBuilder &b, Value value) -> Value {
-    value = convertElement(b, value, to);
-    if (!scale)
-      return value;
-    Value factor = scale;
-    if (isa<VectorType>(value.getType()))
-      factor = vector::BroadcastOp::create(b, value.getType(), scale);
-    return arith::MulFOp::create(b, value, factor);
-  };
   int64_t size = areNeighbours ? blockSize(tile, source, window.rows) : 1;
   auto block = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
     SmallVector<Value> values;
     for (int64_t k = 0; k < size; ++k) {
       SmallVector<Value> indices = at(b, plus(b, row, constantIndex(b, k)), column);
-      values.push_back(convert(b, vector::LoadOp::create(b, VectorType::get({size}, from), source, indices)));
+      values.push_back(
+          convertElement(b, vector::LoadOp::create(b, VectorType::get({size}, from), source, indices), to));
     }
     transposeBlock(b, values);
     for (auto [k, value] : llvm::enumerate(values))
       storeLanes(b, value, tile, plus(b, column, constantIndex(b, k)), row);
   };
   walkWindow(b, window, size, block, [&](ImplicitLocOpBuilder &b, Value row, Value column) {
-    Value value = convert(b, memref::LoadOp::create(b, source, at(b, row, column)));
+    Value value = convertElement(b, memref::LoadOp::create(b, source, at(b, row, column)), to);
     memref::StoreOp::create(b, value, tile, laneIndices(b, tile, column, row));
   });
 }

@@ -34,10 +34,11 @@ struct TileWindow {
 using TensorIndices = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ImplicitLocOpBuilder &builder,
                                                                         mlir::Value row, mlir::Value column)>;
 
-/// tile[row][column] = scale * source[at(row, column)] over the window; `scale` may be null. Floats are converted to
-/// the tile's type first, i1 becomes 0 or 1. Without `areNeighbours` no promise is made about where `at` points.
+/// tile[row][column] = source[at(row, column)] over the window. Floats are converted to the tile's type, i1 becomes 0
+/// or
+/// 1. Without `areNeighbours` no promise is made about where `at` points.
 void copyToTile(mlir::ImplicitLocOpBuilder &builder, mlir::Value source, TensorIndices at, const TileWindow &window,
-                mlir::Value scale, mlir::Value tile, bool areNeighbours = true);
+                mlir::Value tile, bool areNeighbours = true);
 
 /// dest[at(row, column)] = tile[row][column] over the window, in the type of dest.
 void copyFromTile(mlir::ImplicitLocOpBuilder &builder, mlir::Value tile, const TileWindow &window, mlir::Value dest,

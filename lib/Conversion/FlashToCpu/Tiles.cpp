@@ -105,8 +105,7 @@ template <typename OpTy> struct TilePattern : OpConversionPattern<OpTy> {
 
   /// A weight before it is divided by the sum.
   Value weightOf(ImplicitLocOpBuilder &b, Value score, Value max) const {
-    Value difference = arith::SubFOp::create(b, score, max);
-    return lowering.isBase2 ? vectorExp2(b, difference) : vectorExp(b, difference);
+    return vectorExp(b, arith::SubFOp::create(b, score, max), lowering.unit);
   }
 
   const CpuLowering &lowering;
@@ -127,8 +126,7 @@ struct LoadQuery : TilePattern<LoadQueryOp> {
       scf::YieldOp::create(b);
     });
     TileWindow window{adaptor.getRows(), constantIndex(b, 0), getDimension(b, tile, 1)};
-    copyToTile(b, adaptor.getSource(), indicesOf(rowsOf(adaptor), adaptor.getB(), Value()), window,
-               lowering.queryScale.lookup(op), tile);
+    copyToTile(b, adaptor.getSource(), indicesOf(rowsOf(adaptor), adaptor.getB(), Value()), window, tile);
     return {tile};
   }
 };
@@ -218,10 +216,8 @@ struct StoreLse : TilePattern<StoreLseOp> {
     Value line = createScratch(b, convert(op.getMax().getType()), {});
     forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
       Value log = math::LogOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane));
-      Value max = loadRows(b, chunk, adaptor.getMax(), lane);
-      if (lowering.isBase2)
-        max = arith::MulFOp::create(b, max, splat(b, chunk, 1 / kLog2E));
-      storeRows(b, arith::AddFOp::create(b, max, log), line, lane);
+      Value max = loadRows(b, chunk, adaptor.getMax(), lane), unit = splat(b, chunk, lowering.unit);
+      storeRows(b, vector::FMAOp::create(b, max, unit, log), line, lane);
     });
     forRowsInMemory(b, rowsOf(adaptor), adaptor.getB(), [&](ImplicitLocOpBuilder &b, Value r, ValueRange at) {
       memref::StoreOp::create(b, memref::LoadOp::create(b, line, r), adaptor.getDest(), at);
@@ -258,7 +254,7 @@ struct LoadPartial : TilePattern<LoadPartialOp> {
       memref::StoreOp::create(b, memref::LoadOp::create(b, adaptor.getSumSource(), at), sum, r);
     });
     TileWindow window{adaptor.getRows(), constantIndex(b, 0), getDimension(b, acc, 1)};
-    copyToTile(b, adaptor.getAccSource(), indicesOf(rows, adaptor.getP(), Value()), window, Value(), acc);
+    copyToTile(b, adaptor.getAccSource(), indicesOf(rows, adaptor.getP(), Value()), window, acc);
     return {max, sum, acc};
   }
 };

@@ -9,6 +9,7 @@
 
 #include "../FlashLanes/Loops.h"
 #include "../FlashLanes/Regions.h"
+#include "../FlashLanes/ScoreUnit.h"
 #include "Lowering.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Target/TargetDescription.h"
@@ -17,7 +18,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 #define DEBUG_TYPE "convert-flash-to-nvvm"
 
@@ -69,49 +69,6 @@ static void storeOnce(func::FuncOp kernel, const NvvmLowering &lowering) {
 }
 
 //===----------------------------------------------------------------------===//
-// The scale
-//===----------------------------------------------------------------------===//
-
-/// The scale of a kernel whose scores nobody looks at before the softmax, if it is a constant of magnitude 2^-40 to ln
-/// 2: then scores may stay without it, and an exponent with it is no larger than the score.
-static std::optional<double> foldableScale(func::FuncOp kernel) {
-  SmallVector<LoadQueryOp> loads;
-  auto walked = kernel.walk([&](Operation *op) {
-    auto scores = dyn_cast<ScoresOp>(op);
-    auto finish = dyn_cast<FinishScoresOp>(op);
-    auto init = dyn_cast<InitOp>(op);
-    if (auto load = dyn_cast<LoadQueryOp>(op))
-      loads.push_back(load);
-    bool isSeen = (scores && !scores.getScoreRegion().empty()) || (finish && !finish.getScoreRegion().empty()) ||
-                  (init && init.getSink()) || isa<StorePartialOp, LoadPartialOp>(op);
-    return isSeen ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  FloatAttr scale;
-  if (walked.wasInterrupted() || loads.size() != 1 || !loads[0].getScale() ||
-      !matchPattern(loads[0].getScale(), m_Constant(&scale)))
-    return std::nullopt;
-  double value = scale.getValueAsDouble();
-  return value >= 0x1p-40 && value <= 0.69 ? std::optional(value) : std::nullopt;
-}
-
-/// Notes what the scores of each op are multiplied by where the scale is not folded.
-static void noteScales(ArrayRef<Operation *> ops, NvvmLowering &lowering) {
-  if (lowering.unit != 1)
-    return;
-  auto note = [&](Operation *op, Value query) {
-    if (auto load = query.getDefiningOp<LoadQueryOp>(); load && load.getScale())
-      lowering.scoreScale[op] = load.getScale();
-  };
-  for (Operation *root : ops)
-    root->walk([&](Operation *op) {
-      if (auto scores = dyn_cast<ScoresOp>(op))
-        note(op, scores.getQuery());
-      else if (auto finish = dyn_cast<FinishScoresOp>(op))
-        note(op, finish.getProducts().getDefiningOp<BeginScoresOp>().getQuery());
-    });
-}
-
-//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -124,7 +81,9 @@ static void describeKernel(func::FuncOp kernel, const KernelShape &shape) {
 }
 
 LogicalResult attn::convertTiles(ArrayRef<Operation *> ops, NvvmLowering &lowering) {
-  noteScales(ops, lowering);
+  if (lowering.unit == 1)
+    for (Operation *op : ops)
+      noteScales(op, lowering.scoreScale);
   MLIRContext *context = ops.front()->getContext();
   FragmentTypeConverter converter(lowering.shape);
   ConversionTarget legal(*context);
@@ -156,7 +115,7 @@ static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target,
   storeOnce(kernel, lowering);
   eraseCounters(kernel);
   guardDivisions(kernel);
-  lowering.unit = foldableScale(kernel).value_or(1);
+  lowering.unit = scoreUnit(kernel);
   describeKernel(kernel, lowering.shape);
   if (lowering.shape.consumers)
     return convertRoles(kernel, lowering, b);

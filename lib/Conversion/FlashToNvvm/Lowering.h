@@ -40,8 +40,7 @@ struct Role {
 struct NvvmLowering {
   KernelShape shape;
   ThreadPlace place;
-  /// A score in natural units is `unit` times what the registers hold: a positive constant scale need not be multiplied
-  /// in, since the largest stays the largest and the exponential has a factor anyway.
+  /// A score in natural units is `unit` times what the registers hold (ScoreUnit.h).
   double unit = 1;
   /// f32 is one product of tf32, not three.
   bool allowTf32 = false;
@@ -54,11 +53,6 @@ struct NvvmLowering {
   int64_t copyThreads = 0;
   /// Of a kernel of warpgroups.
   Role role;
-
-  /// The factor of an exponent in base 2.
-  double exponentFactor() const;
-  /// Factor and difference may be one multiply-add: nothing that is finite becomes infinite.
-  bool isFused() const { return exponentFactor() <= 1; }
 
   /// The first row of the fragment `m` of the warp that this thread holds a part of, i32: warp * warpRows + 16 m + g.
   mlir::Value fragmentRow(mlir::ImplicitLocOpBuilder &builder, int64_t m) const;

@@ -96,9 +96,10 @@ static void halfValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
 
 namespace {
 
-/// The tf32 parts of values, as registers. No small ones with allow-tf32.
+/// The tf32 parts of values, as registers. `finite` is the large part, but 0 for infinity: what the other operand's
+/// small part is multiplied by, which is mostly 0. With allow-tf32 there is the large part alone.
 struct Parts {
-  SmallVector<Value> large, small;
+  SmallVector<Value> large, finite, small;
 };
 
 } // namespace
@@ -117,11 +118,14 @@ static Parts split(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, ValueR
     Value bits = arith::BitcastOp::create(b, b.getI32Type(), value);
     Value large = arith::AndIOp::create(b, bits, i32(b, ~0x1fff));
     Value asFloat = arith::BitcastOp::create(b, b.getF32Type(), large);
-    // The rest of infinity is none.
+    // The rest of infinity is none. That of a NaN is NaN, also where the bits that are left are those of infinity.
     Value isWhole = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, asFloat);
     Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
     Value rest = arith::SelectOp::create(b, isWhole, zero, arith::SubFOp::create(b, value, asFloat));
+    Value size = arith::AndIOp::create(b, large, i32(b, 0x7fffffff));
+    Value isInfinite = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, size, i32(b, 0x7f800000));
     parts.large.push_back(large);
+    parts.finite.push_back(arith::SelectOp::create(b, isInfinite, i32(b, 0), large));
     parts.small.push_back(roundToTf32(b, rest));
   }
   return parts;
@@ -130,8 +134,8 @@ static Parts split(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, ValueR
 static void multiplyParts(ImplicitLocOpBuilder &b, Type element, const Parts &left, const Parts &right,
                           MutableArrayRef<Value> fragment) {
   if (!left.small.empty()) {
-    multiply(b, element, left.small, right.large, fragment);
-    multiply(b, element, left.large, right.small, fragment);
+    multiply(b, element, left.small, right.finite, fragment);
+    multiply(b, element, left.finite, right.small, fragment);
   }
   multiply(b, element, left.large, right.large, fragment);
 }

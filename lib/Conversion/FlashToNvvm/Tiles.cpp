@@ -4,7 +4,6 @@
 #include "../FlashLanes/Loops.h"
 #include "Lowering.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -34,8 +33,6 @@ static Value reciprocal(ImplicitLocOpBuilder &b, Value sum) {
   Value inverse = arith::DivFOp::create(b, number(b, 1), sum);
   return arith::SelectOp::create(b, isEqual(b, sum, number(b, 0)), number(b, 0), inverse);
 }
-
-double NvvmLowering::exponentFactor() const { return unit * kLog2E; }
 
 Value NvvmLowering::fragmentRow(ImplicitLocOpBuilder &b, int64_t m) const {
   return add(b, add(b, times(b, place.warp, shape.warpRows), place.g), 16 * m);
@@ -95,11 +92,8 @@ template <typename OpTy> struct FragmentPattern : OpConversionPattern<OpTy> {
 
   /// A weight before it is divided by the sum; `max` is finite.
   Value weightOf(ImplicitLocOpBuilder &b, Value score, Value max) const {
-    Value factor = number(b, lowering.exponentFactor());
-    if (!lowering.isFused())
-      return exp2(b, arith::MulFOp::create(b, arith::SubFOp::create(b, score, max), factor));
-    Value base = arith::NegFOp::create(b, arith::MulFOp::create(b, max, factor));
-    return exp2(b, math::FmaOp::create(b, score, factor, base));
+    Value factor = number(b, lowering.unit * kLog2E);
+    return exp2(b, arith::MulFOp::create(b, arith::SubFOp::create(b, score, max), factor));
   }
 
   /// Calls `body` with each value of a tile of `columns` columns: its number, row slot and column.

@@ -173,7 +173,7 @@ void ContractionBuilder::packRight(ImplicitLocOpBuilder &b, Span depth) {
     auto at = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
       return rightAt(plus(b, depth.low, column), plus(b, low, row));
     };
-    copyToTile(b, dims.right, at, {columns.size(b), constantIndex(b, 0), depth.size(b)}, {}, rightCopy,
+    copyToTile(b, dims.right, at, {columns.size(b), constantIndex(b, 0), depth.size(b)}, rightCopy,
                isContiguousAlong(dims.right, dims.rightMap, dims.k));
     return;
   }
@@ -201,7 +201,7 @@ void ContractionBuilder::packLeft(ImplicitLocOpBuilder &b, Span depth) {
     auto at = [&](ImplicitLocOpBuilder &b, Value row, Value column) {
       return leftAt(plus(b, rows.low, column), plus(b, depth.low, row));
     };
-    copyToTile(b, dims.left, at, {depth.size(b), zero, rows.size(b)}, {}, leftCopy,
+    copyToTile(b, dims.left, at, {depth.size(b), zero, rows.size(b)}, leftCopy,
                dims.m && isContiguousAlong(dims.left, dims.leftMap, *dims.m));
     return;
   }

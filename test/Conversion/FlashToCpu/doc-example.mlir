@@ -11,7 +11,7 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
   %c32 = arith.constant 32 : index
   %c64 = arith.constant 64 : index
   %scale = arith.constant 0.5 : f32
-  // CHECK-DAG: %[[SCALE:.+]] = arith.constant dense<0.72134751> : vector<8xf32>
+  // CHECK-DAG: %[[LOG2E:.+]] = arith.constant dense<0.72134751> : vector<16xf32>
   // CHECK-DAG: %[[C2:.+]] = arith.constant 2 : index
   // CHECK-DAG: %[[C16:.+]] = arith.constant 16 : index
   // CHECK: scf.forall
@@ -21,11 +21,10 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
     // CHECK-DAG: memref.alloc() {alignment = 64 : i64} : memref<2x64x16xf32>
     // CHECK-DAG: %[[QT:.+]] = memref.alloc() {alignment = 64 : i64} : memref<2x8x16xf32>
     // CHECK-DAG: %[[ACC:.+]] = memref.alloc() {alignment = 64 : i64} : memref<2x4x16xf32>
-    // Blocks of 8 queries and columns are turned in registers. A constant scale of magnitude up to 1 is multiplied into
-    // the query on the way, and log2(e).
+    // Blocks of 8 queries and columns are turned in registers.
     // CHECK: scf.for %[[R:.+]] = %{{.+}} to %{{.+}} step %{{.+}} {
-    // CHECK: %[[E:.+]] = vector.load %[[Q]][%{{.+}}, %{{.+}}, %[[R]], %{{.+}}] : memref<1x1x32x8xf32>, vector<8xf32>
-    // CHECK: arith.mulf %[[E]], %[[SCALE]] : vector<8xf32>
+    // CHECK: vector.load %[[Q]][%{{.+}}, %{{.+}}, %[[R]], %{{.+}}] : memref<1x1x32x8xf32>, vector<8xf32>
+    // CHECK-NOT: arith.mulf
     // CHECK-COUNT-24: vector.shuffle
     // CHECK-NOT: vector.shuffle
     // CHECK-COUNT-8: vector.store %{{.+}}, %[[QT]][
@@ -49,6 +48,9 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
     %s, %sm = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c32 keys %c64 : !flash.query<32 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<32 x 64, f32>, !flash.rows<32, f32>
     %m1, %alpha = flash.update_max %m0, %sm : !flash.rows<32, f32>
     %p, %l1 = flash.weights %s, %m1, %l0, %alpha rows %c32 keys %c64 : !flash.scores<32 x 64, f32>, !flash.rows<32, f32>
+    // The exponent has log2(e) times the scale, behind the difference to the maximum.
+    // CHECK: arith.subf %{{.+}}, %{{.+}} : vector<16xf32>
+    // CHECK: vector.fma %{{.+}}, %[[LOG2E]], %{{.+}} : vector<16xf32>
     // The accumulator is rescaled as it is loaded: acc * alpha + sum of weight * value.
     // CHECK: %[[VALUES:.+]] = memref.subview %[[V]]
     // CHECK: %[[OLD:.+]] = vector.load %[[ACC]]
