@@ -276,4 +276,72 @@ def ExportFunctionsPass : Pass<"attn-export-functions", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def CanonicalizePass : Pass<"attn-canonicalize"> {
+  let summary = "Simplify by a list of rewrites that are known to be right";
+  let description = [{
+    Runs what lib/Dialect/Attn/Canonicalization lists and nothing else: patterns of the attn and flash dialects, our own
+    ones for slices and casts of tensors, and those patterns and folders of upstream that compilation needs and tests
+    cover. Several of upstream's others are wrong (test/README.md lists which, and how the list is extended), so
+    `canonicalize` has no place in a pipeline here.
+
+    A slice whose sizes become constants keeps the dimensions that it drops; a slice that would be out of bounds as a
+    constant stays dynamic, for the run-time check in front of it (attn-insert-checks) to end the call. A tensor.cast
+    that hides sizes from linalg and attn ops is dropped. Operations that are not listed are left alone, unless they are
+    dead.
+
+    Precondition: verified ops. Postcondition: none.
+
+    Before (test/Transforms/attn-canonicalize/doc-example.mlir):
+    ```mlir
+    %heads = arith.constant 3 : index
+    %token = tensor.extract_slice %cache[0, 0, %at, 0] [1, %heads, 1, 4] [1, 1, 1, 1]
+        : tensor<1x?x16x4xf32> to tensor<1x?x4xf32>
+    ```
+    After:
+    ```mlir
+    %slice = tensor.extract_slice %cache[0, 0, %at, 0] [1, 3, 1, 4] [1, 1, 1, 1]
+        : tensor<1x?x16x4xf32> to tensor<1x3x4xf32>
+    %token = tensor.cast %slice : tensor<1x3x4xf32> to tensor<1x?x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"keepLoops", "keep-loops", "bool", "false",
+           "leave each scf.forall a loop, also one of a single item: on a GPU it is a launch">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def BufferizePass : Pass<"attn-bufferize", "::mlir::ModuleOp"> {
+  let summary = "Turn tensors into buffers, and slices into views that name what they drop";
+  let description = [{
+    Upstream's one-shot bufferization across functions. What is done around it here makes each view say what it means:
+
+    * memref.subview that drops unit dimensions becomes one that keeps all, then a memref.collapse_shape whose groups
+      name the dropped ones. Upstream's subview leaves them to be guessed from the strides, and guesses wrong where
+      strides are dynamic. The dimensions that stay are those whose sizes are the result's, in order; which one of
+      several unit dimensions stays makes no difference to any element.
+    * memref.expand_shape with several dynamic sizes in a group becomes a memref.reinterpret_cast of its sizes;
+      upstream's lowering takes one at most.
+    * tensor.reshape becomes a collapse to one dimension and an expansion by the elements of its shape, of index or any
+      integer; upstream's lowering reads shapes of one integer type only.
+
+    Precondition: tensor form, attn-export-functions. Postcondition: no tensors; no view whose meaning depends on its
+    strides.
+
+    Before (test/Transforms/attn-bufferize/doc-example.mlir):
+    ```mlir
+    %slot = tensor.extract_slice %packed[0, 0, 1, 0] [1, 7, 1, 4] [1, 1, 1, 1]
+        : tensor<1x7x3x4xf32> to tensor<1x7x4xf32>
+    ```
+    After:
+    ```mlir
+    %view = memref.subview %packed[0, 0, 1, 0] [1, 7, 1, 4] [1, 1, 1, 1] : ...
+    %slot = memref.collapse_shape %view [[0], [1, 2], [3]] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 #endif

@@ -15,7 +15,6 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -27,21 +26,8 @@
 using namespace mlir;
 using namespace attn;
 
-/// Upstream folds a pair of index casts to its operand even where the first one truncates; by both compilers' names for
-/// an anonymous namespace.
-static const char *const kWrongPatterns[] = {
-    "(anonymous namespace)::IndexCastOfIndexCast", "(anonymous namespace)::IndexCastUIOfIndexCastUI",
-    "{anonymous}::IndexCastOfIndexCast", "{anonymous}::IndexCastUIOfIndexCastUI"};
-
-/// Upstream takes a parallel loop of one item apart. On a GPU it is a launch, as all others.
-static const char *const kLoopPatterns[] = {"(anonymous namespace)::ForallOpSingleOrZeroIterationDimsFolder",
-                                            "{anonymous}::ForallOpSingleOrZeroIterationDimsFolder"};
-
 static void cleanUp(OpPassManager &functions, bool keepsLoops = false) {
-  SmallVector<std::string> disabled(std::begin(kWrongPatterns), std::end(kWrongPatterns));
-  if (keepsLoops)
-    disabled.append(std::begin(kLoopPatterns), std::end(kLoopPatterns));
-  functions.addPass(createCanonicalizerPass(GreedyRewriteConfig(), disabled));
+  functions.addPass(createCanonicalizePass({keepsLoops}));
   functions.addPass(createCSEPass());
 }
 
@@ -85,10 +71,7 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createExportFunctionsPass());
   pm.addPass(createReuseResultBuffersPass());
   // The graph is bufferized whole, before tiling: tensors of tiles would be copied in the kv loop.
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.allowReturnAllocsFromLoops = true;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createBufferizePass());
   // Sizes fold and views merge, so that buffers are told apart and freed after their last use.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   cleanUp(functions);

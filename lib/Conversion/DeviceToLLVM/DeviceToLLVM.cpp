@@ -7,6 +7,7 @@
 
 #include "../ByteBooleans/ByteBooleans.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -103,7 +104,7 @@ struct ConvertDeviceToLLVMPass : attn::impl::ConvertDeviceToLLVMPassBase<Convert
     LLVMConversionTarget target(getContext());
     target.addLegalDialect<NVVM::NVVMDialect>();
     target.addLegalOp<gpu::GPUModuleOp>();
-    if (failed(applyFullConversion(module, target, std::move(patterns))))
+    if (failed(applyFullConversion(module, target, std::move(patterns), attn::withoutFolding())))
       return signalPassFailure();
     markKernels(module);
     if (failed(attn::storeBooleansAsBytes(module)))

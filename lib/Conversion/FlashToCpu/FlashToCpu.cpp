@@ -13,6 +13,7 @@
 #include "Patterns.h"
 #include "TileAccess.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "attn/Target/TargetDescription.h"
 #include "attn/Target/TileModel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -124,7 +125,7 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     populateProductPatterns(converter, lowering, patterns);
     populateClassifyPatterns(converter, lowering, patterns);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
-    if (failed(applyPartialConversion(getOperation(), legal, std::move(patterns))))
+    if (failed(applyPartialConversion(getOperation(), legal, std::move(patterns), attn::withoutFolding())))
       signalPassFailure();
   }
 };

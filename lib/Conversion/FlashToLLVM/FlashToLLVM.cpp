@@ -8,6 +8,7 @@
 #include "../ByteBooleans/ByteBooleans.h"
 #include "Patterns.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Analysis/DataLayoutAnalysis.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -68,7 +69,7 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
     target.addLegalOp<ModuleOp, gpu::GPUModuleOp>();
     // Device code has a conversion of its own (convert-device-to-llvm).
     target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
-    if (failed(applyFullConversion(module, target, std::move(patterns))))
+    if (failed(applyFullConversion(module, target, std::move(patterns), attn::withoutFolding())))
       return signalPassFailure();
     if (failed(attn::createEntries(module, entries, converter)) || failed(attn::storeBooleansAsBytes(module)))
       signalPassFailure();

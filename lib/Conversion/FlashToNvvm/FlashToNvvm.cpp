@@ -12,6 +12,7 @@
 #include "../FlashLanes/ScoreUnit.h"
 #include "Lowering.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "attn/Target/TargetDescription.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -93,7 +94,7 @@ LogicalResult attn::convertTiles(ArrayRef<Operation *> ops, NvvmLowering &loweri
   populateFragmentPatterns(converter, lowering, patterns);
   populateClassifyFragmentPatterns(converter, lowering, patterns);
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
-  return applyPartialConversion(ops, legal, std::move(patterns));
+  return applyPartialConversion(ops, legal, std::move(patterns), attn::withoutFolding());
 }
 
 /// Counting is for the CPU's tests.

@@ -21,6 +21,7 @@
 
 #include "../FlashLanes/Loops.h"
 #include "Warpgroup.h"
+#include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "attn/Dialect/Flash/Transforms/OverlapProducts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -175,7 +176,7 @@ static LogicalResult convertProducer(Block *block, const NvvmLowering &lowering)
                ProducerPattern<StoreLseOp>, ProducerPattern<StoreWeightsOp>, ProducerPattern<StorePartialOp>>(
       converter, context, lowering);
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legal);
-  return applyPartialConversion(opsOf(block), legal, std::move(patterns));
+  return applyPartialConversion(opsOf(block), legal, std::move(patterns), attn::withoutFolding());
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -144,9 +145,9 @@ static LogicalResult resolveSizes(func::FuncOp function, ArrayRef<SizeCheck> che
   RewritePatternSet patterns(function.getContext());
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
   tensor::DimOp::getCanonicalizationPatterns(patterns, function.getContext());
-  GreedyRewriteConfig config;
-  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-  return applyOpPatternsGreedily(dims, std::move(patterns), config);
+  attn::populateListedFolds(patterns);
+  return applyOpPatternsGreedily(dims, std::move(patterns),
+                                 attn::listedOnly().setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
 }
 
 /// Moves the checks that can be to the front. Returns which results have one that cannot.

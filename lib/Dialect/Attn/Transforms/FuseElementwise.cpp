@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -157,7 +158,8 @@ struct FuseElementwise : attn::impl::FuseElementwisePassBase<FuseElementwise> {
     linalg::populateElementwiseOpsFusionPatterns(patterns, isFusionProfitable);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    populateListedFolds(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), listedOnly())))
       return signalPassFailure();
     splitFills(getOperation(), rewriter);
   }

@@ -82,6 +82,7 @@ public:
           checkSlice(insert);
         })
         .Case([&](tensor::ExpandShapeOp expand) { checkExpansion(expand); })
+        .Case([&](tensor::ReshapeOp reshape) { checkReshape(reshape); })
         .Case([&](tensor::PadOp pad) {
           for (OpFoldResult amount : llvm::concat<OpFoldResult>(pad.getMixedLowPad(), pad.getMixedHighPad()))
             requireNotNegative(amount, "expects padding of at least 0, but got {0}");
@@ -171,6 +172,30 @@ private:
                   ", but got {1}",
               {got, product});
     }
+  }
+
+  /// The sizes are elements of a tensor; those that the result's type has are the same, and so is the product.
+  void checkReshape(tensor::ReshapeOp reshape) {
+    auto from = dyn_cast<RankedTensorType>(reshape.getSource().getType());
+    auto to = dyn_cast<RankedTensorType>(reshape.getType());
+    if (!from || !to || (from.hasStaticShape() && to.hasStaticShape()))
+      return;
+    Value product = constant(1), got = constant(1);
+    for (int64_t dim = 0; dim < from.getRank(); ++dim)
+      got = arith::MulIOp::create(b, got, sizeOf(reshape.getSource(), dim));
+    for (int64_t dim = 0; dim < to.getRank(); ++dim) {
+      Value size = tensor::ExtractOp::create(b, reshape.getShape(), constant(dim));
+      if (!size.getType().isIndex())
+        size = arith::IndexCastOp::create(b, b.getIndexType(), size);
+      if (!to.isDynamicDim(dim))
+        require(compare(arith::CmpIPredicate::eq, size, constant(to.getDimSize(dim))),
+                "expects the size of dimension " + std::to_string(dim) + " to be that of its type, but got {0}", size);
+      else
+        requireNotNegative(size, "expects sizes of at least 0, but got {0}");
+      product = arith::MulIOp::create(b, product, size);
+    }
+    require(compare(arith::CmpIPredicate::eq, product, got),
+            "expects sizes whose product is the number {0} of its elements, but got {1}", {got, product});
   }
 
   /// Of scalars: by zero, and the lowest value by -1, the CPU traps.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExpandPatterns.h"
+#include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -84,8 +85,9 @@ static LogicalResult expandForDevice(func::FuncOp function) {
     return success();
   RewritePatternSet patterns(function.getContext());
   attn::flash::populateDeviceExpansions(patterns);
+  attn::populateListedFolds(patterns);
   return applyOpPatternsGreedily(ops, std::move(patterns),
-                                 GreedyRewriteConfig().setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
+                                 attn::listedOnly().setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
 }
 
 /// Makes vectors of one lane of a function on scalars. Returns the function on them.
@@ -136,9 +138,9 @@ static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
     attn::flash::populateRemainderPatterns(patterns);
   }
   populateMathPolynomialApproximationPatterns(patterns);
-  GreedyRewriteConfig config;
-  config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
-  return applyOpPatternsGreedily(ops, std::move(patterns), config);
+  attn::populateListedFolds(patterns);
+  return applyOpPatternsGreedily(ops, std::move(patterns),
+                                 attn::listedOnly().setStrictness(GreedyRewriteStrictness::ExistingAndNewOps));
 }
 
 namespace {
@@ -153,11 +155,12 @@ struct ExpandOps : attn::flash::impl::ExpandOpsPassBase<ExpandOps> {
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     populateExpansions(patterns, onDevice);
-    GreedyRewriteConfig config;
+    GreedyRewriteConfig config = attn::listedOnly();
     // Kernels are thousands of ops, which LLVM simplifies anyway.
     if (onDevice)
-      config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
-          GreedySimplifyRegionLevel::Disabled);
+      config.enableConstantCSE(false).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    else
+      attn::populateListedFolds(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();
   }
