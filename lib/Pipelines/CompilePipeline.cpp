@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -143,7 +144,11 @@ static void addMachinePasses(OpPassManager &pm, const PipelineOptions &options) 
     addExpansions(device.nest<func::FuncOp>(), /*onDevice=*/true);
     device.addPass(createConvertDeviceToLLVMPass());
   }
-  pm.addPass(createConvertFlashToLLVMPass({isGpuTarget(options.target)}));
+  bool checksBounds = options.checkBounds && !isGpuTarget(options.target);
+  pm.addPass(createConvertFlashToLLVMPass({isGpuTarget(options.target), checksBounds}));
+  // An offender is named by where it comes from.
+  if (checksBounds)
+    pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   // The level's postcondition.
   pm.addPass(flash::createVerifyMachinePass());
 }
@@ -196,6 +201,8 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
                             llvm::cl::init(false)};
   Option<bool> allowTf32{*this, "allow-tf32", llvm::cl::desc("multiply f32 on a GPU as one product of tf32"),
                          llvm::cl::init(false)};
+  Option<bool> checkBounds{*this, "check-bounds", llvm::cl::desc("check each access of memory as the code runs; CPUs"),
+                           llvm::cl::init(false)};
 };
 
 } // namespace
@@ -206,6 +213,6 @@ void attn::registerPipelines() {
       [](OpPassManager &pm, const CommandLineOptions &options) {
         buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.segmentKeys,
                                   options.blockRows, options.skipTiles, options.countKvTiles, options.fuse,
-                                  options.verifyFusion, options.allowTf32});
+                                  options.verifyFusion, options.allowTf32, options.checkBounds});
       });
 }

@@ -33,13 +33,15 @@ struct PipelineOptions {
   bool verifyFusion = false;
   /// Multiply f32 on a GPU as one product of tf32, each operand within 2^-11 of its value, in place of three.
   bool allowTf32 = false;
+  /// Have CPU code check each access of memory as it runs (attn/Target/BoundsChecks.h).
+  bool checkBounds = false;
 };
 
 /// Adds what takes a module from the graph level to `options.to`. pm is one for modules.
 void buildCompilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// Makes `--attn-compile="to=... target=... tile-q= tile-kv= segment-keys= block-rows= skip-tiles= count-kv-tiles=
-/// fuse= verify-fusion= allow-tf32="` known to the command line.
+/// fuse= verify-fusion= allow-tf32= check-bounds="` known to the command line.
 void registerPipelines();
 
 /// Adds every dialect that a graph may hold or that the pipeline makes, with the external models that its passes use.
