@@ -221,10 +221,16 @@ def ConvertFlashToLLVMPass : Pass<"convert-flash-to-llvm", "::mlir::ModuleOp"> {
     With `on-device` memrefs are memory of a device: elements that are read and written here go through the runtime.
     Device modules are left alone.
 
+    With `check-bounds` the entries make the tensors known to the runtime (`attn_rt_guard_tensor`), and the module gets
+    the attribute `attn.check_bounds`, by which its translation to LLVM IR checks each access of memory.
+
     Precondition: no scf, affine, tensor or linalg. Postcondition: the LLVM dialect alone, without
     unrealized casts. Example: test/Conversion/FlashToLLVM/doc-example.mlir.
   }];
-  let options = [Option<"onDevice", "on-device", "bool", "false", "memrefs are memory of a device">];
+  let options = [
+    Option<"onDevice", "on-device", "bool", "false", "memrefs are memory of a device">,
+    Option<"checkBounds", "check-bounds", "bool", "false", "have the code check its accesses of memory">,
+  ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 

@@ -52,6 +52,7 @@ static CodeOptions convert(const CompileOptions &options, llvm::StringRef target
   result.pipeline.fuse = options.fuse();
   result.pipeline.verifyFusion = options.verifyFusion();
   result.pipeline.allowTf32 = options.allowTf32();
+  result.pipeline.checkBounds = options.checkBounds();
   result.optimize = options.optimize();
   return result;
 }
@@ -331,8 +332,10 @@ Result<Kernel> Module::compile(std::string_view name, const Target &target, cons
   if (!gpu)
     return gpu.error();
   if (*gpu) {
-    if (options.countKvTiles())
-      return Error{ErrorCode::Unsupported, "countKvTiles expects a CPU, but the target is " + target.name(), {}};
+    for (auto [isOn, option] : {std::pair<bool, const char *>(options.countKvTiles(), "countKvTiles"),
+                                {options.checkBounds(), "checkBounds"}})
+      if (isOn)
+        return Error{ErrorCode::Unsupported, option + (" expects a CPU, but the target is " + target.name()), {}};
     auto device = openDevice(**gpu, target);
     if (!device)
       return device.error();

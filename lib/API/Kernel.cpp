@@ -53,6 +53,8 @@ static ErrorCode convertCode(int32_t code) {
     return ErrorCode::ExecutorFailed;
   case ATTN_RT_DEVICE_FAILED:
     return ErrorCode::DeviceFailed;
+  case ATTN_RT_OUT_OF_BOUNDS:
+    return ErrorCode::OutOfBounds;
   default:
     return ErrorCode::KernelRefused;
   }

@@ -31,6 +31,8 @@ const char *attn::toString(ErrorCode code) {
     return "ExecutorFailed";
   case ErrorCode::DeviceFailed:
     return "DeviceFailed";
+  case ErrorCode::OutOfBounds:
+    return "OutOfBounds";
   }
   return "unknown";
 }

@@ -16,6 +16,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -137,7 +138,11 @@ static void addMachinePasses(OpPassManager &pm, const PipelineOptions &options) 
     addExpansions(device.nest<func::FuncOp>(), /*onDevice=*/true);
     device.addPass(createConvertDeviceToLLVMPass());
   }
-  pm.addPass(createConvertFlashToLLVMPass({isGpuTarget(options.target)}));
+  bool checksBounds = options.checkBounds && !isGpuTarget(options.target);
+  pm.addPass(createConvertFlashToLLVMPass({isGpuTarget(options.target), checksBounds}));
+  // An offender is named by where it comes from.
+  if (checksBounds)
+    pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   // The level's postcondition.
   pm.addPass(flash::createVerifyMachinePass());
 }
@@ -214,6 +219,8 @@ struct CommandLineOptions : PassPipelineOptions<CommandLineOptions> {
   Option<std::string> function{*this, "function",
                                llvm::cl::desc("compile this function and what it calls; empty: all public ones"),
                                llvm::cl::init("")};
+  Option<bool> checkBounds{*this, "check-bounds", llvm::cl::desc("check each access of memory as the code runs; CPUs"),
+                           llvm::cl::init(false)};
 };
 
 } // namespace
@@ -224,6 +231,7 @@ void attn::registerPipelines() {
       [](OpPassManager &pm, const CommandLineOptions &options) {
         buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.segmentKeys,
                                   options.blockRows, options.skipTiles, options.countKvTiles, options.fuse,
-                                  options.verifyFusion, options.allowTf32, options.function, /*atGraphLevel=*/{}});
+                                  options.verifyFusion, options.allowTf32, options.function, options.checkBounds,
+                                  /*atGraphLevel=*/{}});
       });
 }

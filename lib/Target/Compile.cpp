@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Target/Compile.h"
+#include "attn/Conversion/Passes.h"
 #include "attn/Pipelines/PassTrace.h"
+#include "attn/Target/BoundsChecks.h"
 #include "attn/Target/DeviceCode.h"
+#include "attn/Target/LLVMPasses.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include <chrono>
@@ -62,6 +65,14 @@ static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options
   return llvm::createStringError(llvm::inconvertibleErrorCode(), errors.empty() ? "compilation failed" : errors);
 }
 
+/// checkBounds, where it sees which addresses are those of variables.
+static llvm::Error insertChecks(llvm::Module &module, llvm::TargetMachine &machine, bool isOptimized) {
+  if (!isOptimized)
+    if (llvm::Error error = runPasses(module, machine, "function(instsimplify)"))
+      return error;
+  return checkBounds(module);
+}
+
 /// Code of a module at the machine level.
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> generate(CodeKind kind, mlir::ModuleOp module,
                                                                     const TargetDescription &target,
@@ -78,6 +89,9 @@ static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> generate(CodeKind kin
     if (llvm::Error error = optimizeModule(**translated, **machine))
       return error;
   clock.lap("optimize");
+  if (module->hasAttr(kCheckBoundsAttrName))
+    if (llvm::Error error = insertChecks(**translated, **machine, options.optimize))
+      return error;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   if (llvm::Error error = emitCode(**translated, **machine, kind, stream))

@@ -78,6 +78,7 @@ static void runCall(Call &call, void (*function)(void **), void **arguments) {
 
   releaseBuffers(call);
   releaseDeviceBuffers(call);
+  releaseRanges(call);
   if (call.pool)
     call.pool->returnScratch(call.scratch);
   else

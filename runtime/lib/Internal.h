@@ -47,6 +47,7 @@ void freeScratch(Scratch &scratch);
 bool growScratch(Scratch &scratch, int64_t bytes);
 
 struct Buffer;
+struct Ranges;
 struct DeviceBuffer;
 struct Loop;
 
@@ -74,6 +75,9 @@ struct Call {
   int64_t liveBytes = 0;
   int64_t peakBytes = 0;
 
+  /// What checked code may touch; null in a call whose code is not checked. Set before the call's first loop.
+  Ranges *ranges = nullptr;
+
   /// Reused by the call's loops; comes from the pool and goes back to it.
   Scratch scratch;
 
@@ -98,6 +102,8 @@ struct Worker {
   std::jmp_buf escape;
   Loop *loop = nullptr;
   int64_t item = 0;
+  /// As the body gets it.
+  void *scratch = nullptr;
   /// What it has done in the loop; busy_ns is set at the end.
   attn_rt_worker_profile done = {};
   /// Scratch in bytes over all workers, enclosing loops included.
@@ -132,6 +138,13 @@ void freeBuffer(void *buffer);
 /// Fails unless the alignment in bytes is a power of two and the size in bytes is in range. Returns the alignment, or
 /// minAlignment where that is more.
 uint64_t checkBuffer(uint64_t alignment, uint64_t size);
+
+/// Lets checked code touch memory of the runtime's: the address, with a mark where the call (which may be null) is
+/// checked. `name` lasts as long as the process. Fails where too many ranges are alive.
+void *guardMemory(Call *call, void *address, int64_t bytes, const char *name);
+/// The address without its mark, which ends its range.
+void *unguardMemory(Call *call, void *address);
+void releaseRanges(Call &call);
 
 /// A counted buffer of the call's device, which the call must have; fails if there is none.
 void *allocateDeviceBuffer(Call &call, uint64_t alignment, uint64_t size);

@@ -123,7 +123,8 @@ static Call *callWithDevice() {
 void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size) {
   if (Call *call = callWithDevice())
     return allocateDeviceBuffer(*call, alignment, size);
-  return allocateBuffer(alignment, size, /*counted=*/true);
+  void *buffer = allocateBuffer(alignment, size, /*counted=*/true);
+  return guardMemory(currentThread().call, buffer, static_cast<int64_t>(size), "a temporary buffer");
 }
 
 void *_mlir_memref_to_llvm_alloc(uint64_t size) { return _mlir_memref_to_llvm_aligned_alloc(minAlignment, size); }
@@ -131,5 +132,5 @@ void *_mlir_memref_to_llvm_alloc(uint64_t size) { return _mlir_memref_to_llvm_al
 void _mlir_memref_to_llvm_free(void *buffer) {
   Call *call = callWithDevice();
   if (!call || !freeDeviceBuffer(*call, buffer))
-    freeBuffer(buffer);
+    freeBuffer(unguardMemory(currentThread().call, buffer));
 }

@@ -25,7 +25,8 @@ struct attn::runtime::Loop {
   void *context;
   int64_t workers;
   char *scratch;
-  /// Bytes from one worker's scratch to the next one's.
+  /// Bytes of one worker's scratch, and from it to the next one's.
+  int64_t workerBytes;
   int64_t stride;
   /// Bytes over all workers.
   int64_t scratchBytes;
@@ -53,17 +54,21 @@ void attn::runtime::recordFailure(Worker &worker, const Error &error) {
   loop.failed.store(true, std::memory_order_relaxed);
 }
 
+/// In messages on checked code.
+static constexpr char scratchName[] = "scratch";
+
 /// Runs items until none is left or one failed. A failing body jumps here.
 static void runItems(Loop &loop, Worker &worker, void *scratch) {
   if (setjmp(worker.escape) != 0)
     return;
+  worker.scratch = guardMemory(loop.call, scratch, loop.workerBytes, scratchName);
   while (!loop.failed.load(std::memory_order_relaxed)) {
     int64_t item = loop.next.fetch_add(1, std::memory_order_relaxed);
     if (item >= loop.count)
       return;
     worker.item = item;
     ++worker.done.items;
-    loop.body(loop.context, item, item + 1, scratch);
+    loop.body(loop.context, item, item + 1, worker.scratch);
   }
 }
 
@@ -87,6 +92,7 @@ static void runWorker(void *context, int64_t index) {
   {
     DefaultFloatEnvironment environment;
     runItems(loop, worker, loop.scratch ? loop.scratch + index * loop.stride : nullptr);
+    unguardMemory(loop.call, worker.scratch);
   }
   thread = outer;
   if (loop.profiles) {
@@ -185,6 +191,7 @@ static bool runParallel(Call &call, attn_rt_pool *pool, int64_t count, int64_t i
   loop.context = context;
   loop.workers = workers;
   loop.scratch = sizes.loop > 0 ? static_cast<char *>(call.scratch.base) : nullptr;
+  loop.workerBytes = scratchBytes;
   loop.stride = sizes.stride;
   loop.scratchBytes = sizes.total;
   loop.profiles = nullptr;
@@ -223,13 +230,15 @@ static void runSerially(Thread &thread, int64_t count, int64_t scratchBytes, Bod
   void *scratch = scratchBytes > 0 ? allocateBuffer(minAlignment, scratchBytes,
                                                     /*counted=*/false)
                                    : nullptr;
+  void *guarded = guardMemory(thread.call, scratch, scratchBytes, scratchName);
   Worker *worker = thread.worker;
   if (worker)
     worker->scratchBytes += charged;
   for (int64_t item = 0; item < count; ++item)
-    body(context, item, item + 1, scratch);
+    body(context, item, item + 1, guarded);
   if (worker)
     worker->scratchBytes -= charged;
+  unguardMemory(thread.call, guarded);
   freeBuffer(scratch);
 }
 

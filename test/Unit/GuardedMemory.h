@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 /// Bytes between two pages that may be neither read nor written, so that code which leaves them dies there and then.
 /// They touch one of the pages, and up to the other all bytes are 0xff: NaN in every float type, which shows where it
@@ -64,8 +65,7 @@ private:
 template <typename T> class GuardedVector {
 public:
   explicit GuardedVector(int64_t count) : memory(count * sizeof(T)) {}
-  template <typename Container>
-  explicit GuardedVector(const Container &values) : GuardedVector(int64_t(values.size())) {
+  explicit GuardedVector(const std::vector<T> &values) : GuardedVector(int64_t(values.size())) {
     std::copy(values.begin(), values.end(), begin());
   }
 

@@ -40,9 +40,10 @@ struct Compiled {
   }
 };
 
-/// Compiles for this machine with the verifier between passes. `change`, if any, sees the module first.
+/// Compiles for this machine with the verifier between passes. `change`, if any, sees the module first; `optimize`:
+/// with LLVM's passes.
 inline Compiled compile(llvm::StringRef source, const attn::PipelineOptions &pipeline = {},
-                        llvm::function_ref<void(mlir::ModuleOp)> change = {}) {
+                        llvm::function_ref<void(mlir::ModuleOp)> change = {}, bool optimize = true) {
   Compiled compiled;
   mlir::DialectRegistry registry;
   attn::registerCompiler(registry);
@@ -59,6 +60,7 @@ inline Compiled compile(llvm::StringRef source, const attn::PipelineOptions &pip
   attn::CodeOptions options;
   options.pipeline = pipeline;
   options.verifyPasses = true;
+  options.optimize = optimize;
   llvm::Expected<std::unique_ptr<attn::Jit>> jit = attn::compileToJit(*module, options, &compiled.times);
   if (jit)
     compiled.jit = std::move(*jit);

@@ -67,6 +67,8 @@ struct CommandLine {
                              cl::desc("compare each fusion with its graph, by the reference interpreter")};
   cl::opt<bool> allowTf32{"allow-tf32", cl::cat(category),
                           cl::desc("multiply f32 on a GPU as one product of tf32 in place of three")};
+  cl::opt<bool> checkBounds{"check-bounds", cl::cat(category),
+                            cl::desc("check each access of memory as the code runs; on CPUs, slow")};
   cl::opt<bool> optimize{"optimize", cl::desc("LLVM's optimisation (default: on)"), cl::init(true), cl::cat(category)};
   cl::opt<std::string> emit{"emit",
                             cl::desc("print this stage and do not run: graph, tiled, target, llvm-dialect, llvm, asm"),
@@ -167,6 +169,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.compile.fuse(line.fuse);
   settings.compile.verifyFusion(line.verifyFusion);
   settings.compile.allowTf32(line.allowTf32);
+  settings.compile.checkBounds(line.checkBounds);
   settings.compile.optimize(line.optimize);
   settings.threads = line.threads;
   settings.remarks = line.remarks;

@@ -88,6 +88,11 @@ public:
   /// and the largest floats, from 2^128 - 2^116 on, become infinite. Less exact than Module::check allows f32. Off
   /// unless turned on: then it is three products, within 2^-20. Means nothing for other types, or on a CPU.
   CompileOptions &allowTf32(bool on) { return tf32Products = on, *this; }
+  /// Check each access of memory as the code runs: one that would leave the tensor, buffer or scratch that its address
+  /// was computed from, or touch memory between the rows of a tensor, ends the run with OutOfBounds, and is not done.
+  /// For finding faults of this compiler: code is some ten times slower, with the same bits. Off unless turned on. CPUs
+  /// only: Unsupported elsewhere.
+  CompileOptions &checkBounds(bool on) { return checkedAccesses = on, *this; }
   /// LLVM's optimisation of the generated code; on unless turned off. Off is for debugging: slower code, the same bits
   /// are not promised.
   CompileOptions &optimize(bool on) { return llvmPasses = on, *this; }
@@ -111,6 +116,7 @@ public:
   bool fuse() const { return fuseAttention; }
   bool verifyFusion() const { return verifyFused; }
   bool allowTf32() const { return tf32Products; }
+  bool checkBounds() const { return checkedAccesses; }
   bool optimize() const { return llvmPasses; }
   const std::function<void(Stage, const std::string &)> &dump() const { return dumpHook; }
   const std::function<void(const Diagnostic &)> &onDiagnostic() const { return diagnosticHandler; }
@@ -118,7 +124,7 @@ public:
 private:
   int64_t queryRows = 0, kvTile = 0, kvSegment = 0, registerRows = 0;
   bool llvmPasses = true, skipEmptyTiles = true, countTiles = false, fuseAttention = true;
-  bool verifyFused = false, tf32Products = false;
+  bool verifyFused = false, tf32Products = false, checkedAccesses = false;
   std::function<void(Stage, const std::string &)> dumpHook;
   std::function<void(const Diagnostic &)> diagnosticHandler;
 };

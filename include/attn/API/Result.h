@@ -48,7 +48,10 @@ enum class ErrorCode {
   /// The caller's executor did not run every worker exactly once.
   ExecutorFailed,
   /// A kernel on a GPU, or the GPU's driver, failed.
-  DeviceFailed
+  DeviceFailed,
+  /// Code that checks its accesses was about to leave its arguments (CompileOptions::checkBounds): a fault of the
+  /// compiler.
+  OutOfBounds
 };
 
 /// The name of a code, such as "InvalidArgument". Static storage.

@@ -19,6 +19,9 @@ namespace attn {
 #define GEN_PASS_DECL
 #include "Conversion/ConversionPasses.h.inc"
 
+/// Of a module at the machine level whose accesses of memory are checked (convert-flash-to-llvm's check-bounds).
+inline constexpr llvm::StringLiteral kCheckBoundsAttrName = "attn.check_bounds";
+
 /// Patterns that turn attn.matmul, attn.mask and attn.softmax on tensors into linalg.
 void populateAttnToLinalgPatterns(mlir::RewritePatternSet &patterns);
 

@@ -37,6 +37,8 @@ struct PipelineOptions {
   bool allowTf32 = false;
   /// Compile this function, with what it refers to, and nothing else of the module; empty: all public ones.
   std::string function;
+  /// Have CPU code check each access of memory as it runs (attn/Target/BoundsChecks.h).
+  bool checkBounds = false;
   /// Sees the module when it has reached the graph level, if it is set.
   std::function<void(mlir::ModuleOp)> atGraphLevel;
 };
@@ -49,7 +51,7 @@ void buildCompilePipeline(mlir::OpPassManager &pm, const PipelineOptions &option
 void buildFusionPipeline(mlir::OpPassManager &pm, bool verify = false);
 
 /// Makes `--attn-compile="to=... target=... tile-q= tile-kv= segment-keys= block-rows= skip-tiles= count-kv-tiles=
-/// fuse= verify-fusion= allow-tf32= function="` known to the command line.
+/// fuse= verify-fusion= allow-tf32= function= check-bounds="` known to the command line.
 void registerPipelines();
 
 /// Adds every dialect that a graph may hold or that the pipeline makes, with the external models that its passes use.

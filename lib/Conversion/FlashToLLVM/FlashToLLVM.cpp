@@ -47,6 +47,14 @@ static void populateConversions(const LLVMTypeConverter &converter, RewritePatte
   populateMathToLibmConversionPatterns(patterns);
 }
 
+/// Keeps of each location the place in the file: upstream's debug scopes crash on call sites of globals.
+static void simplifyLocations(ModuleOp module) {
+  module.walk([](Operation *op) {
+    auto place = op->getLoc()->findInstanceOf<FileLineColLoc>();
+    op->setLoc(place ? Location(place) : UnknownLoc::get(op->getContext()));
+  });
+}
+
 namespace {
 
 struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFlashToLLVMPass> {
@@ -54,6 +62,10 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (checkBounds) {
+      module->setAttr(attn::kCheckBoundsAttrName, UnitAttr::get(&getContext()));
+      simplifyLocations(module);
+    }
     const auto &layout = getAnalysis<DataLayoutAnalysis>();
     LowerToLLVMOptions options(&getContext(), layout.getAtOrAbove(module));
     // The runtime's allocator, which counts and which ends the call where memory is short.
@@ -71,7 +83,8 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
     target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
     if (failed(applyFullConversion(module, target, std::move(patterns), attn::withoutFolding())))
       return signalPassFailure();
-    if (failed(attn::createEntries(module, entries, converter)) || failed(attn::storeBooleansAsBytes(module)))
+    if (failed(attn::createEntries(module, entries, converter, checkBounds)) ||
+        failed(attn::storeBooleansAsBytes(module)))
       signalPassFailure();
   }
 };

@@ -33,8 +33,7 @@ static Value constant(ImplicitLocOpBuilder &b, int64_t value) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// The address of the zero-terminated text; equal texts share one global.
-static Value messageAddress(ImplicitLocOpBuilder &b, ModuleOp module, StringRef message) {
+Value attn::messageAddress(ImplicitLocOpBuilder &b, ModuleOp module, StringRef message) {
   std::string bytes = message.str();
   bytes.push_back('\0');
   auto value = b.getStringAttr(bytes);
@@ -126,6 +125,8 @@ static LLVM::LLVMFuncOp createCallback(flash::ParallelForOp op, LLVM::LLVMStruct
   auto callback = LLVM::LLVMFuncOp::create(b, uniqueName(module, op.getBody() + "_callback"), callbackType);
   // Not internal: LLVM's plugin for perf leaves out local symbols.
   callback.setVisibility_(LLVM::Visibility::Hidden);
+  int64_t contextBytes = DataLayout::closest(op).getTypeSize(type);
+  callback.setArgAttr(0, LLVM::LLVMDialect::getDereferenceableAttrName(), b.getI64IntegerAttr(contextBytes));
   Block *entry = callback.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   Value context = entry->getArgument(0);

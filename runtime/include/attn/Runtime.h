@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /// Changes whenever a declaration below changes its meaning or layout.
-#define ATTN_RT_ABI_VERSION 4
+#define ATTN_RT_ABI_VERSION 5
 
 /// Bytes of an error message, terminating zero included.
 #define ATTN_RT_MESSAGE_BYTES 512
@@ -42,7 +42,9 @@ enum attn_rt_code {
   /// The caller's executor did not run every worker exactly once.
   ATTN_RT_EXECUTOR_FAILED = 4,
   /// A device could not be used, or a kernel on it failed.
-  ATTN_RT_DEVICE_FAILED = 5
+  ATTN_RT_DEVICE_FAILED = 5,
+  /// Checked code was about to touch memory that is not its own (attn_rt_check_access).
+  ATTN_RT_OUT_OF_BOUNDS = 6
 };
 
 //===----------------------------------------------------------------------===//
@@ -189,6 +191,26 @@ float attn_rt_truncate_bf16(float value);
 void *_mlir_memref_to_llvm_alloc(uint64_t size);
 void *_mlir_memref_to_llvm_aligned_alloc(uint64_t alignment, uint64_t size);
 void _mlir_memref_to_llvm_free(void *buffer);
+
+//===----------------------------------------------------------------------===//
+// Called by generated code that checks its accesses
+//===----------------------------------------------------------------------===//
+
+/// Makes a tensor known to the call, by its name in messages and its descriptor { allocated, aligned, offset,
+/// sizes[rank], strides[rank] }; both must last as long as the call. Returns `aligned` with a mark in bits 48 to 63, by
+/// which the functions below find the tensor. From then on buffers and scratch of the call are marked, too. Outside a
+/// call it returns `aligned` as it is.
+void *attn_rt_guard_tensor(const char *name, int64_t rank, int64_t element_bytes, const void *descriptor);
+
+/// The address without its mark, if the bytes from there on are the code's to touch; else ends the call with
+/// ATTN_RT_OUT_OF_BOUNDS. `object`, if not NULL, is where an unmarked address has to point to: a variable of the code's
+/// own. place: where in the source the access comes from; may be empty.
+void *attn_rt_check_access(void *address, int64_t bytes, const void *object, int64_t object_bytes, int32_t is_write,
+                           const char *place);
+
+/// The same for the elements from the address on whose bit in `lanes` is set.
+void *attn_rt_check_lanes(void *address, int64_t element_bytes, uint64_t lanes, const void *object,
+                          int64_t object_bytes, int32_t is_write, const char *place);
 
 //===----------------------------------------------------------------------===//
 // Identity

@@ -37,6 +37,6 @@ func.func private @body(%begin: index, %end: index, %scratch: memref<?xi8>, %a: 
 
 // Not internal: profilers get no local symbols.
 // CHECK-LABEL: llvm.func hidden @body_callback
-// CHECK-SAME: (%{{.+}}: !llvm.ptr, %[[BEGIN:.+]]: i64, %[[END:.+]]: i64, %[[SCRATCH:.+]]: !llvm.ptr)
+// CHECK-SAME: (%{{.+}}: !llvm.ptr {llvm.dereferenceable = 56 : i64}, %[[BEGIN:.+]]: i64, %[[END:.+]]: i64, %[[SCRATCH:.+]]: !llvm.ptr)
 // CHECK: llvm.call @body(%[[BEGIN]], %[[END]], %[[SCRATCH]], %[[SCRATCH]],
 // CHECK-NOT: builtin.unrealized_conversion_cast

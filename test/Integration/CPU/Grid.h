@@ -59,6 +59,9 @@ public:
   void set(int64_t element, double value);
   void setInteger(int64_t element, int64_t value);
   int64_t count() const { return elements; }
+  std::vector<unsigned char> bytes() const { return {memory.data(), memory.data() + memory.size()}; }
+  /// Fills it as the constructor did.
+  void clear() { std::fill_n(memory.data(), memory.size(), 0xff); }
   attn::MutableTensorView view();
   /// True if what lies between the elements and the pages that fault still holds what the constructor wrote.
   bool guardsIntact() const { return memory.isIntact(); }

@@ -42,6 +42,21 @@ static void checkAgainstReference(const attn::Module &module, Problem &problem) 
       EXPECT_TRUE((*buffers)[k]->guardsIntact()) << "memory around buffer " << k << " was written";
 }
 
+/// Code that checks its accesses has nothing to say, and computes the same bits.
+static void runChecked(const attn::Module &module, Problem &problem, int64_t threads) {
+  auto kernel =
+      module.compile("attention", attn::Target::host(), attn::CompileOptions(problem.options).checkBounds(true));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().str();
+  std::vector<std::vector<unsigned char>> results;
+  for (auto &output : problem.outputs) {
+    results.push_back(output->bytes());
+    output->clear();
+  }
+  run(*kernel, problem, threads);
+  for (size_t k = 0; k < results.size(); ++k)
+    EXPECT_TRUE(problem.outputs[k]->bytes() == results[k]) << "checks change result " << k;
+}
+
 static void runCase(const Case &c, int64_t threads) {
   SCOPED_TRACE(title(c));
   Problem problem = build(c);
@@ -52,6 +67,8 @@ static void runCase(const Case &c, int64_t threads) {
   run(*kernel, problem, threads);
   if (!testing::Test::HasFatalFailure())
     checkAgainstReference(*module, problem);
+  if (!testing::Test::HasFatalFailure())
+    runChecked(*module, problem, threads);
 }
 
 static uint64_t fromEnvironment(const char *name, uint64_t fallback) {
