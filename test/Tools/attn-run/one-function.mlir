@@ -11,9 +11,9 @@
 
 // Each of the others fails by itself, by name.
 // RUN: not attn-run %s --function=unknown 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: one-function.mlir:[[# @LINE + 27]]:8: error: the compiler knows no lowering of 'other.op'
+// UNKNOWN: one-function.mlir:[[# @LINE + 25]]:8: error: the compiler knows no lowering of 'other.op'
 // RUN: not attn-run %s --function=malformed 2>&1 | FileCheck %s --check-prefix=MALFORMED
-// MALFORMED: one-function.mlir:[[# @LINE + 30]]:8: error: 'tm_tensor.attention'
+// MALFORMED: one-function.mlir:[[# @LINE + 28]]:8: error: 'tm_tensor.attention'
 // RUN: not attn-run %s --function=endless 2>&1 | FileCheck %s --check-prefix=ENDLESS
 // ENDLESS: error: 'func.call' op expects functions that do not call themselves, but got the cycle @endless -> @endless
 // RUN: not attn-run %s --function=declared 2>&1 | FileCheck %s --check-prefix=DECLARED
