@@ -175,7 +175,8 @@ def InsertChecksPass : Pass<"attn-insert-checks"> {
   let description = [{
     In front of each op whose types leave sizes, indices or divisors to the run, puts a check of what it expects: that
     dynamic sizes of a linalg op's operands agree, that tensor.extract and slices stay inside, that tensor.cast,
-    tensor.expand_shape and tensor.pad get sizes that fit, that integer division divides by no zero. What would be read
+    tensor.expand_shape and tensor.pad get sizes that fit, that integer division divides by no zero, that a reduction
+    which does not read its output has iterations. What would be read
     or written out of bounds, or trap, ends the call with an error that names the op and its place. Most checks are
     cf.assert, from upstream's RuntimeVerifiableOpInterface, the others flash.require. Linalg ops with static types are
     skipped, and so are the regions of attention: what they read is clamped.

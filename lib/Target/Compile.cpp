@@ -39,14 +39,22 @@ void attn::registerCompiler(mlir::DialectRegistry &registry) {
   registerTranslations(registry);
 }
 
+std::string attn::formatDiagnostic(mlir::Diagnostic &diagnostic) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
+  if (place)
+    stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn();
+  else
+    stream << diagnostic.getLocation();
+  stream << ": " << diagnostic;
+  return text;
+}
+
 /// Collects the errors among the diagnostics of this thread, and lets the next handler see them.
 static mlir::LogicalResult collectError(mlir::Diagnostic &diagnostic, std::string &text) {
-  if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
-    llvm::raw_string_ostream stream(text);
-    if (!text.empty())
-      stream << "\n";
-    stream << diagnostic.getLocation() << ": " << diagnostic;
-  }
+  if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+    text += (text.empty() ? "" : "\n") + formatDiagnostic(diagnostic);
   return mlir::failure();
 }
 

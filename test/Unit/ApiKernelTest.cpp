@@ -154,6 +154,42 @@ TEST(ModuleTest, foreign_operations_are_raised_or_named) {
   EXPECT_NE(unknown.error().message.find("no lowering of 'test.unknown'"), std::string::npos);
 }
 
+TEST(ModuleTest, functions_stand_by_themselves) {
+  Module module = parse(R"(func.func @good(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }
+    func.func @malformed(%x: tensor<3xf32>) {
+      "tm_tensor.scan"(%x) : (tensor<3xf32>) -> ()
+      return
+    }
+    func.func @endless() { call @endless() : () -> () return }
+    "test.global"() {sym_name = "unused"} : () -> ()
+    module @inner {})");
+  EXPECT_EQ(module.functions().size(), 3u);
+  std::vector<float> x = {1, 2, 3}, y(3);
+  ASSERT_TRUE(module.compile("good"));
+  EXPECT_TRUE(module.evaluate("good", {view(x, {3})}));
+  EXPECT_TRUE(module.resultSizes("good", {view(x, {3})}));
+
+  // What fails says so at every entrance, with one message.
+  auto malformed = module.compile("malformed");
+  ASSERT_FALSE(malformed);
+  EXPECT_EQ(malformed.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(malformed.error().location.str(), "test.mlir:3:7");
+  EXPECT_EQ(module.evaluate("malformed", {view(x, {3})}).error().message, malformed.error().message);
+  EXPECT_EQ(module.emit("malformed", Stage::Graph).error().message, malformed.error().message);
+  EXPECT_EQ(module.compile("endless").error().message,
+            "'func.call' op expects functions that do not call themselves, but got the cycle @endless -> @endless; use "
+            "scf.for or scf.while");
+}
+
+TEST(ModuleTest, the_only_function_is_all_of_the_module) {
+  Module module = parse("func.func @f() { return }\nmodule @inner {}\n");
+  EXPECT_TRUE(module.compile("f"));
+  auto whole = module.compile();
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(whole.error().str(),
+            "test.mlir:2:1: a module in a module is not compiled; move what it holds to the outer one");
+}
+
 TEST(ModuleTest, files_that_cannot_be_read) {
   auto missing = Module::parseFile("/nonexistent/x.mlir");
   ASSERT_FALSE(missing);

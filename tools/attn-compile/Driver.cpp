@@ -69,8 +69,7 @@ private:
   void record(mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
       return;
-    llvm::raw_string_ostream stream(diagnostics);
-    stream << (diagnostics.empty() ? "" : "\n") << diagnostic.getLocation() << ": " << diagnostic;
+    diagnostics += (diagnostics.empty() ? "" : "\n") + formatDiagnostic(diagnostic);
   }
 
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};

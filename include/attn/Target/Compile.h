@@ -27,6 +27,9 @@ struct CodeOptions {
 /// Adds what `compile*` needs: the pipeline's dialects and the translations.
 void registerCompiler(mlir::DialectRegistry &registry);
 
+/// A diagnostic as compilers print it: `file.mlir:3:8: the message`.
+std::string formatDiagnostic(mlir::Diagnostic &diagnostic);
+
 /// Takes a module to code for options.pipeline.target, whatever machine this is. The module ends up at the machine
 /// level. Errors carry the diagnostics of the passes; the context's own handlers see these, too. `times`, if not null,
 /// gets one entry for each stage.

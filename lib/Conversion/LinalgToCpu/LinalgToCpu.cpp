@@ -89,8 +89,8 @@ struct ConvertLinalgToCpuPass : attn::impl::ConvertLinalgToCpuPassBase<ConvertLi
       else
         remark::missed(op.getLoc(), remark::RemarkOpts::name(DEBUG_TYPE).category("attn"))
             << "'" + op->getName().getStringRef().str() +
-                   "' becomes scalar loops: its body has effects, or its operands "
-                   "are no ranked memrefs";
+                   "' becomes scalar loops: its body has effects, its operands "
+                   "are no ranked memrefs, or an output steps with a reduction";
     }
   }
 };

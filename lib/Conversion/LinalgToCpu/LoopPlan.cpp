@@ -165,9 +165,21 @@ static void chooseLanes(LoopPlan &plan) {
   }
 }
 
+/// True if an output has elements of their own for the points of a reduction: what is carried through the loops of
+/// reductions is one value for each output.
+static bool stepsWithReduction(linalg::LinalgOp op) {
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &output) {
+    AffineMap map = op.getMatchingIndexingMap(&output);
+    return llvm::any_of(reductions, [&](unsigned dim) { return map.isFunctionOfDim(dim); });
+  });
+}
+
 std::optional<LoopPlan> attn::planLoops(linalg::LinalgOp op, const TargetDescription &target) {
   auto isSupported = [](Type type) { return isa<MemRefType>(type) || type.isIntOrIndexOrFloat(); };
-  if (!op.hasPureBufferSemantics() || !llvm::all_of(op->getOperandTypes(), isSupported) || hasEffects(*op.getBlock()))
+  if (!op.hasPureBufferSemantics() || !llvm::all_of(op->getOperandTypes(), isSupported) || hasEffects(*op.getBlock()) ||
+      stepsWithReduction(op))
     return std::nullopt;
   LoopPlan plan{op, {}, {}, {}, {}, {}, {}};
   op.getParallelDims(plan.parallelDims);

@@ -41,8 +41,8 @@ struct LoopPlan {
   bool isLaneReduction() const { return laneDim && llvm::is_contained(reductionDims, *laneDim); }
 };
 
-/// How an op on memrefs is run; nothing where its body has effects beside reading memory, or operands are neither
-/// ranked memrefs nor scalars.
+/// How an op on memrefs is run; nothing where its body has effects beside reading memory, operands are neither ranked
+/// memrefs nor scalars, or an output steps with a reduction.
 std::optional<LoopPlan> planLoops(mlir::linalg::LinalgOp op, const TargetDescription &target);
 
 /// Builds the loops in front of the op, which stays.

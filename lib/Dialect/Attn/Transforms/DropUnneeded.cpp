@@ -9,6 +9,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace attn {
 #define GEN_PASS_DEF_DROPUNNEEDEDPASS
@@ -31,11 +32,12 @@ static llvm::DenseSet<Operation *> findNeeded(ModuleOp module, SmallVector<Opera
   return needed;
 }
 
-/// What a module without a chosen function is compiled for: public functions, and what has no name to be asked for by.
+/// What a module without a chosen function is compiled for: public functions, of other dialects too, modules, and what
+/// has no name by which it could be asked for.
 static bool isWanted(Operation *op) {
-  if (auto function = dyn_cast<func::FuncOp>(op))
-    return function.isPublic();
-  return isa<ModuleOp>(op) || !op->hasAttr(SymbolTable::getSymbolAttrName());
+  if (auto function = dyn_cast<FunctionOpInterface>(op))
+    return function.isPublic() && !function.isDeclaration();
+  return op->hasTrait<OpTrait::SymbolTable>() || !op->hasAttr(SymbolTable::getSymbolAttrName());
 }
 
 OwningOpRef<ModuleOp> attn::cloneNeeded(ModuleOp module, func::FuncOp function) {

@@ -3,7 +3,7 @@
 //
 // Upstream knows what most linalg and tensor ops expect (RuntimeVerifiableOpInterface); its own pass for it checks
 // every op, those in score regions too, and prints each op whole into its message. What upstream does not check (slices
-// that are inserted, expanded shapes, padding, divisors) is checked here. One visit of each op.
+// that are inserted, expanded shapes, padding, divisors, reductions of nothing) is checked here. One visit of each op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,6 +87,7 @@ public:
           for (OpFoldResult amount : llvm::concat<OpFoldResult>(pad.getMixedLowPad(), pad.getMixedHighPad()))
             requireNotNegative(amount, "expects padding of at least 0, but got {0}");
         })
+        .Case([&](linalg::LinalgOp loops) { checkReductions(loops); })
         .Case([&](tensor::EmptyOp empty) {
           for (Value size : empty.getDynamicSizes())
             requireNotNegative(size, "expects sizes of at least 0, but got {0}");
@@ -116,6 +117,26 @@ private:
     if (!value || value.getDefiningOp<tensor::DimOp>())
       return;
     require(compare(arith::CmpIPredicate::sge, value, constant(0)), message, value);
+  }
+
+  /// Without iterations of its reductions, an op leaves its outputs as they were. Bufferization takes an output that
+  /// the body does not read for overwritten.
+  void checkReductions(linalg::LinalgOp loops) {
+    bool readsAll =
+        llvm::none_of(loops.getRegionOutputArgs(), [](BlockArgument argument) { return argument.use_empty(); });
+    if (loops.getNumReductionLoops() == 0 || readsAll)
+      return;
+    SmallVector<int64_t> known = loops.getStaticLoopRanges();
+    SmallVector<Range> ranges = loops.createLoopRanges(b, b.getLoc());
+    for (auto [loop, kind] : llvm::enumerate(loops.getIteratorTypesArray())) {
+      if (kind != utils::IteratorType::reduction || known[loop] > 0)
+        continue;
+      Value size = valueOf(ranges[loop].size);
+      require(compare(arith::CmpIPredicate::sgt, size, constant(0)),
+              "expects a reduction whose body does not read its output to have iterations, but loop " +
+                  std::to_string(loop) + " has {0}",
+              size);
+    }
   }
 
   template <typename OpTy> void checkSlice(OpTy insert) {
@@ -233,9 +254,9 @@ struct InsertChecks : attn::impl::InsertChecksPassBase<InsertChecks> {
     });
     for (Operation *op : ops) {
       RuntimeVerifiableOpInterface verifiable = getVerifiable(op);
-      if (!verifiable) {
+      if (!verifiable || isa<linalg::LinalgOp>(op))
         Checker(op).check();
-      } else if (!isSettled(op)) {
+      if (verifiable && !isSettled(op)) {
         OpBuilder builder(op);
         verifiable.generateRuntimeVerification(builder, op->getLoc(), makeMessage);
       }
