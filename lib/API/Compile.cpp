@@ -53,6 +53,7 @@ static CodeOptions convert(const CompileOptions &options, llvm::StringRef target
   result.pipeline.verifyFusion = options.verifyFusion();
   result.pipeline.allowTf32 = options.allowTf32();
   result.pipeline.checkBounds = options.checkBounds();
+  result.verifyValues = options.verifyPasses();
   result.optimize = options.optimize();
   return result;
 }

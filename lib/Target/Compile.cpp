@@ -4,6 +4,7 @@
 #include "attn/Target/Compile.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Pipelines/PassTrace.h"
+#include "attn/Pipelines/VerifyPasses.h"
 #include "attn/Target/BoundsChecks.h"
 #include "attn/Target/DeviceCode.h"
 #include "attn/Target/LLVMPasses.h"
@@ -65,10 +66,13 @@ static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(options.verifyPasses);
   tracePasses(passes);
+  auto verdict = std::make_shared<PassVerdict>();
+  if (options.verifyValues)
+    passes.addInstrumentation(createPassVerifier(verdict));
   PipelineOptions pipeline = options.pipeline;
   pipeline.to = Level::Machine;
   buildCompilePipeline(passes, pipeline);
-  if (mlir::succeeded(passes.run(module)))
+  if (mlir::succeeded(passes.run(module)) && verdict->wrongPass.empty())
     return llvm::Error::success();
   return llvm::createStringError(llvm::inconvertibleErrorCode(), errors.empty() ? "compilation failed" : errors);
 }

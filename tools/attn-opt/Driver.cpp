@@ -7,6 +7,7 @@
 #include "CrashReport.h"
 #include "OutputFile.h"
 #include "attn/Pipelines/PassTrace.h"
+#include "attn/Pipelines/VerifyPasses.h"
 #include "attn/Support/InputFile.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -14,12 +15,18 @@
 using namespace attn;
 using namespace attn::tool;
 
-/// The options of the command line, with the running pass in reports of crashes.
-static mlir::MlirOptMainConfig createConfig() {
+/// The options of the command line, with the running pass in reports of crashes. verdict: what --attn-verify-passes
+/// finds.
+static mlir::MlirOptMainConfig createConfig(std::shared_ptr<PassVerdict> verdict) {
   mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
   mlir::MlirOptMainConfig given = config;
-  config.setPassPipelineSetupFn([given](mlir::PassManager &passes) {
+  config.setPassPipelineSetupFn([given, verdict](mlir::PassManager &passes) {
     tracePasses(passes);
+    if (isVerifyPassesFlagGiven()) {
+      // Functions are evaluated while no pass changes another one.
+      passes.getContext()->disableMultithreading();
+      passes.addInstrumentation(createPassVerifier(verdict));
+    }
     return given.setupPassPipeline(passes);
   });
   return config;
@@ -45,11 +52,13 @@ static int runOn(std::unique_ptr<llvm::MemoryBuffer> input, const std::string &o
 
 int tool::runOpt(int argc, char **argv, mlir::DialectRegistry &registry) {
   auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "attention compiler driver\n", registry);
-  mlir::MlirOptMainConfig config = createConfig();
+  auto verdict = std::make_shared<PassVerdict>();
+  mlir::MlirOptMainConfig config = createConfig(verdict);
   if (config.shouldShowDialects() || config.shouldListPasses())
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
   auto buffer = input == "-" ? readInputFile("/dev/stdin", "<stdin>") : readInputFile(input);
   if (!buffer)
     return exitCode(Error{ErrorCode::Io, "cannot read the file: " + buffer.getError().message(), {input, 0, 0}});
-  return runOn(std::move(*buffer), output, registry, config);
+  int code = runOn(std::move(*buffer), output, registry, config);
+  return verdict->wrongPass.empty() ? code : 1;
 }

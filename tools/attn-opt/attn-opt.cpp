@@ -6,6 +6,7 @@
 
 #include "attn/InitAllDialects.h"
 #include "attn/InitAllPasses.h"
+#include "attn/Pipelines/VerifyPasses.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -19,5 +20,6 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   attn::registerAllPasses();
   attn::registerFusionFlags();
+  attn::registerVerifyPassesFlag();
   return attn::tool::runOpt(argc, argv, registry);
 }
