@@ -36,8 +36,9 @@ void ProbeCases::run(uint64_t, const std::string &input) const {
     *nowhere = 1;
     break;
   case '2':
-    for (volatile int endless = 0;; endless = 0) {
-    }
+    while (input[line] == '2')
+      asm volatile("" ::: "memory");
+    break;
   case '3':
     for (volatile size_t size = 1 << 20;;)
       *static_cast<volatile char *>(operator new(size)) = 1;

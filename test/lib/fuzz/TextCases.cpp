@@ -30,6 +30,9 @@ using namespace attn::fuzz;
 // Seeds
 //===----------------------------------------------------------------------===//
 
+/// Whether the file's functions are there to be refused.
+static bool isInvalid(llvm::StringRef file) { return llvm::sys::path::filename(file).starts_with("invalid"); }
+
 static std::vector<std::string> listFiles(const std::vector<std::string> &folders) {
   std::vector<std::string> files;
   for (const std::string &folder : folders) {
@@ -38,7 +41,10 @@ static std::vector<std::string> listFiles(const std::vector<std::string> &folder
       if (llvm::StringRef(at->path()).ends_with(".mlir"))
         files.push_back(at->path());
   }
-  std::sort(files.begin(), files.end());
+  // Those that are valid come first.
+  std::sort(files.begin(), files.end(), [](const std::string &a, const std::string &b) {
+    return std::pair(isInvalid(a), a) < std::pair(isInvalid(b), b);
+  });
   return files;
 }
 
@@ -78,7 +84,8 @@ static std::string convertToPipeline(const std::vector<std::string> &words) {
 static bool isPipeline(const std::string &text) {
   std::string problem;
   llvm::raw_string_ostream stream(problem);
-  return !text.empty() && mlir::succeeded(mlir::parsePassPipeline(text, stream));
+  mlir::OpPassManager passes(mlir::ModuleOp::getOperationName(), mlir::OpPassManager::Nesting::Implicit);
+  return !text.empty() && mlir::succeeded(mlir::parsePassPipeline(text, passes, stream));
 }
 
 static std::vector<std::string> findPipelines(llvm::StringRef text) {
@@ -100,24 +107,22 @@ static std::vector<std::string> findPipelines(llvm::StringRef text) {
 static std::vector<std::string> splitFunctions(llvm::StringRef part) {
   std::vector<std::string> functions;
   std::string aliases, function;
+  bool isAlias = false;
   llvm::SmallVector<llvm::StringRef> lines;
   part.split(lines, '\n');
   for (llvm::StringRef line : lines) {
-    if (function.empty() && (line.starts_with("#") || line.starts_with("!")))
+    // The lines that follow one of an alias, or of a function, are indented.
+    bool isIndented = line.starts_with(" ");
+    isAlias = line.starts_with("#") || line.starts_with("!") || (isAlias && isIndented);
+    if (isAlias && function.empty())
       aliases += (line + "\n").str();
-    if (function.empty() && !line.starts_with("func.func"))
-      continue;
-    function += (line + "\n").str();
-    if (line.starts_with("}") || line.ends_with("}")) {
-      if (line.starts_with("}") || !line.starts_with(" "))
-        functions.push_back(aliases + std::exchange(function, ""));
-    }
+    if (line.starts_with("func.func") || !function.empty())
+      function += (line + "\n").str();
+    if (!function.empty() && !isIndented && line.ends_with("}"))
+      functions.push_back(aliases + std::exchange(function, ""));
   }
   return functions;
 }
-
-/// Whether the file's functions are there to be refused.
-static bool isInvalid(llvm::StringRef file) { return llvm::sys::path::filename(file).starts_with("invalid"); }
 
 /// The parts of the files between "// -----" lines, and the functions of long ones; long texts would take most of the
 /// time.
@@ -268,9 +273,7 @@ class TextCases : public Cases {
 public:
   TextCases(uint64_t seed, const std::vector<std::string> &folders)
       : seed(seed), seeds(readSeeds(folders)), dictionary(collectWords(seeds)),
-        validCount(
-            std::stable_partition(seeds.begin(), seeds.end(), [](const Seed &text) { return !isInvalid(text.file); }) -
-            seeds.begin()) {}
+        validCount(std::count_if(seeds.begin(), seeds.end(), [](const Seed &text) { return !isInvalid(text.file); })) {}
 
   std::string make(uint64_t index) const override {
     Random random(seed, index);
@@ -288,7 +291,6 @@ private:
   }
 
   uint64_t seed;
-  /// Those that are valid come first.
   std::vector<Seed> seeds;
   Dictionary dictionary;
   size_t validCount;
