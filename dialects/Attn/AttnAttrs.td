@@ -216,11 +216,15 @@ def Attn_SoftcapAttr : Attn_NamedScore<"Softcap", "softcap"> {
   let hasCustomAssemblyFormat = 1;
 }
 def Attn_AlibiAttr : Attn_NamedScore<"Alibi", "alibi", ["h"]> {
-  let summary = "score + slope[h] * (j - i)";
+  let summary = "score + slope[h] * (j - (i + offset))";
   let description = [{
-    `alibi(%slopes : tensor<8xf32>)`: the operand has shape [heads], f32 (f64 for f64). Source: arXiv:2108.12409,
-    section 3; a diagonal other than top_left adds a constant to a row, which softmax does not see.
+    `alibi<bottom_right>(%slopes : tensor<8xf32>)`: the operand has shape [heads], f32 (f64 for f64), diagonal as in
+    `causal`. The distance is taken in integers, so the term is exact to one rounding near the diagonal, however many
+    keys are in front of it. The diagonal adds a constant to a row: the weights do not depend on it without a sink, lse
+    does, and so do the weights with one. Source: arXiv:2108.12409, section 3.
   }];
+  let parameters = (ins "::attn::Diagonal":$diagonal);
+  let hasCustomAssemblyFormat = 1;
 }
 class Attn_AddedTensor<string name, string keyword> : Attn_NamedScore<name, keyword, ["bhij"], 1> {
   let summary = "score + tensor[b, h, i, j]";

@@ -49,9 +49,10 @@ ScoreFunction<T> attn::reference::bindScore(const Frame &frame, const NamedMod &
               return std::log((score < 0 ? T(0) : score) + shift);
             };
           })
-          .Case([&](AlibiAttr) -> ScoreFunction<T> {
-            return [slopes = captures.table(0, "h")](T score, const Point &p) {
-              return score + static_cast<T>(slopes.at(p.h).real) * static_cast<T>(p.j - p.i);
+          .Case([&](AlibiAttr attr) -> ScoreFunction<T> {
+            return [attr, slopes = captures.table(0, "h")](T score, const Point &p) {
+              return score +
+                     static_cast<T>(slopes.at(p.h).real) * static_cast<T>(p.j - positionOf(attr.getDiagonal(), p));
             };
           })
           .Case([&](HeadScaleAttr) -> ScoreFunction<T> {

@@ -272,11 +272,14 @@ TEST_F(ReferenceAttentionTest, Softcap) {
 }
 
 TEST_F(ReferenceAttentionTest, AlibiIsSlopeTimesDistance) {
-  auto text = attention("scores(alibi(%s : tensor<?xf32>))", ", %s: tensor<?xf32>");
-  // One key at j = 0 and queries 0, 1, 2: lse is the score, slope * (0 - i).
-  auto r =
-      results(text, {filled({1, 2, 3, 1}, 0), filled({1, 1, 1, 1}, 1), filled({1, 1, 1, 1}, 1), real({2}, {0.5, 2})});
-  expectReals(r[1], {0, -.5, -1, 0, -2, -4});
+  // One key at j = 0 and queries 0, 1, 2: lse is the score, slope * (0 - i), or slope * (0 - (i - 2)).
+  auto lse = [&](const char *diagonal) {
+    auto text = attention("scores(alibi<" + std::string(diagonal) + ">(%s : tensor<?xf32>))", ", %s: tensor<?xf32>");
+    return results(text,
+                   {filled({1, 2, 3, 1}, 0), filled({1, 1, 1, 1}, 1), filled({1, 1, 1, 1}, 1), real({2}, {0.5, 2})})[1];
+  };
+  expectReals(lse("top_left"), {0, -.5, -1, 0, -2, -4});
+  expectReals(lse("bottom_right"), {1, .5, 0, 4, 2, 0});
 }
 
 TEST_F(ReferenceAttentionTest, BiasOfEachBroadcastShape) {

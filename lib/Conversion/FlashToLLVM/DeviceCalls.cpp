@@ -140,16 +140,15 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
                         ArrayRef<Parameter> parameters) const {
     Value array = stackSlot(b, op, types.parameter, parameters.size());
     DataLayout layout = DataLayout::closest(op);
-    for (auto [number, parameter] : llvm::enumerate(parameters)) {
+    for (int32_t number = 0; number < static_cast<int32_t>(parameters.size()); ++number) {
+      const Parameter &parameter = parameters[number];
       Value data = parameter.value;
       Type type = parameter.kind == kTensorMap ? Type(types.tensorMap) : data.getType();
       if (parameter.kind == kBytes) {
         data = stackSlot(b, op, type);
         LLVM::StoreOp::create(b, parameter.value, data);
       }
-      auto field = [&](int32_t which) {
-        return fieldAddress(b, types.parameter, array, {static_cast<int32_t>(number), which});
-      };
+      auto field = [&](int32_t which) { return fieldAddress(b, types.parameter, array, {number, which}); };
       LLVM::StoreOp::create(b, constant(b, b.getI32Type(), parameter.kind), field(0));
       LLVM::StoreOp::create(b, constant(b, b.getI32Type(), layout.getTypeSize(type)), field(1));
       LLVM::StoreOp::create(b, data, field(2));

@@ -45,7 +45,7 @@ func.func @masks_of_another_kind(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32
 func.func @score_capture_missing(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32) {
   // expected-error @below {{'attn.attention' op expects 1 captured operand for 'alibi', but got 0 (C10)}}
   %0 = "attn.attention"(%q, %k, %v, %s, %o)
-      <{scores = [#attn.alibi], operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0>}> ({}, {})
+      <{scores = [#attn.alibi<top_left>], operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0>}> ({}, {})
       : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>, f32, tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
   return
 }

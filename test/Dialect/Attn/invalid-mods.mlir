@@ -134,7 +134,7 @@ func.func @attention_c10_boolean_of_a_scalar(%q: tensor<2x4x5x8xf32>, %k: tensor
 func.func @attention_c10_alibi_shape(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32,
     %t: tensor<2xf32>) {
   // expected-error @below {{'attn.attention' op expects the operand of 'alibi' to have shape [heads = 4] of f32, but got 'tensor<2xf32>' (C10)}}
-  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi(%t : tensor<2xf32>))
+  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi<top_left>(%t : tensor<2xf32>))
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
   return
@@ -145,7 +145,7 @@ func.func @attention_c10_alibi_shape(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8
 func.func @attention_c10_alibi_element_type(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32,
     %t: tensor<4xf16>) {
   // expected-error @below {{'attn.attention' op expects the operand of 'alibi' to have shape [heads = 4] of f32, but got 'tensor<4xf16>' (C10)}}
-  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi(%t : tensor<4xf16>))
+  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi<top_left>(%t : tensor<4xf16>))
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
   return

@@ -62,6 +62,26 @@ func.func @attention_c10_t5_odd_buckets(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x
 
 // -----
 
+func.func @attention_c10_alibi_without_diagonal(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32, %t: tensor<4xf32>) {
+  // expected-error @below {{'attn.attention' op expects 'alibi' to name its diagonal unless queryLen = kvLen is known, but got 5 and 7; write alibi<top_left> or alibi<bottom_right> (C10)}}
+  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi(%t : tensor<4xf32>))
+      : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
+        outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c10_alibi_of_lengths_without_diagonal(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x5x8xf32>, %v: tensor<2x2x5x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32, %t: tensor<4xf32>, %n: tensor<2xi32>) {
+  // expected-error @below {{'attn.attention' op expects 'alibi' to name its diagonal where kv_lengths are given; write alibi<top_left> or alibi<bottom_right> (C10)}}
+  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi(%t : tensor<4xf32>)) kv_lengths(%n : tensor<2xi32>)
+      : tensor<2x4x5x8xf32>, tensor<2x2x5x8xf32>, tensor<2x2x5x6xf32>
+        outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
 func.func @attention_c10_t5_buckets(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>, %s: f32, %t: tensor<257x4xf32>) {
   // expected-error @below {{'attn.attention' op expects 'buckets' of 't5_bias' to be from 2 to 256, but got 257 (C10)}}
   %0 = attn.attention %q, %k, %v scale(%s) scores(t5_bias<buckets = 257, max_distance = 128, causal, top_left>(%t : tensor<257x4xf32>))

@@ -72,23 +72,25 @@ func.func @every_named_mask(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v
 }
 
 // CHECK-LABEL: func @implied_diagonal(
-// CHECK: masks(causal, window<left = 2>, window, prefix(%{{.+}} : tensor<2xindex>))
+// CHECK: scores(alibi(%{{.+}} : tensor<4xf32>)) masks(causal, window<left = 2>, window, prefix(%{{.+}} : tensor<2xindex>))
 func.func @implied_diagonal(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x5x8xf32>, %v: tensor<2x2x5x6xf32>,
-                            %o: tensor<2x4x5x6xf32>, %s: f32, %p: tensor<2xindex>) -> tensor<2x4x5x6xf32> {
-  %0 = attn.attention %q, %k, %v scale(%s) masks(causal, window<left = 2>, window, prefix(%p : tensor<2xindex>))
+                            %o: tensor<2x4x5x6xf32>, %s: f32, %slopes: tensor<4xf32>, %p: tensor<2xindex>)
+    -> tensor<2x4x5x6xf32> {
+  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi(%slopes : tensor<4xf32>))
+      masks(causal, window<left = 2>, window, prefix(%p : tensor<2xindex>))
       : tensor<2x4x5x8xf32>, tensor<2x2x5x8xf32>, tensor<2x2x5x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
   return %0 : tensor<2x4x5x6xf32>
 }
 
 // CHECK-LABEL: func @every_named_score(
-// CHECK: scores(alibi(%{{.+}} : tensor<4xf32>), softcap<5.000000e-01>, bias(%{{.+}} : tensor<1x4x5x7xf16>),
+// CHECK: scores(alibi<bottom_right>(%{{.+}} : tensor<4xf32>), softcap<5.000000e-01>, bias(%{{.+}} : tensor<1x4x5x7xf16>),
 // CHECK-SAME: additive(%{{.+}} : tensor<f32>))
 func.func @every_named_score(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>,
                              %o: tensor<2x4x5x6xf32>, %s: f32, %slopes: tensor<4xf32>, %bias: tensor<1x4x5x7xf16>,
                              %one: tensor<f32>) -> tensor<2x4x5x6xf32> {
   %0 = attn.attention %q, %k, %v scale(%s)
-      scores(alibi(%slopes : tensor<4xf32>), softcap<0.5>, bias(%bias : tensor<1x4x5x7xf16>),
+      scores(alibi<bottom_right>(%slopes : tensor<4xf32>), softcap<0.5>, bias(%bias : tensor<1x4x5x7xf16>),
              additive(%one : tensor<f32>))
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>

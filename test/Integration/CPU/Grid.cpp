@@ -382,7 +382,7 @@ void ProblemBuilder::addScore() {
     scores = "scores(softcap<2.0>)";
   if (score == "alibi") {
     addReal("%slopes", {heads}, wide, 0.25);
-    scores = "scores(alibi(%slopes : " + typeOf({heads}, wide) + "))";
+    scores = "scores(alibi<bottom_right>(%slopes : " + typeOf({heads}, wide) + "))";
   } else if (score == "bias-full") {
     added("bias", {batch, heads, queryLen, kvLen}, wide);
   } else if (score == "bias-key") {

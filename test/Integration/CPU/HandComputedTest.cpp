@@ -317,6 +317,37 @@ TEST(HandComputed, SinksJoinTheDenominator) {
   }
 }
 
+/// Keys at distance t in front of the query's position weigh e^(k - slope t): in decode the far ones weigh nothing, and
+/// those beside the query have the small numbers. Counted from the first key instead, scores would be near slope *
+/// 131071 here, with 2^-8 between neighbours: the weights would be 2e-3 off, lse large, and a sink beside them nothing.
+TEST(HandComputed, AlibiCountsFromItsDiagonal) {
+  attn::Kernel kernel = compile(program("scores(alibi<bottom_right>(%a : tensor<?xf32>)) sink(%s : tensor<?xf32>)",
+                                        "%a: tensor<?xf32>, %s: tensor<?xf32>"));
+  std::vector<float> slopes = {0.5, 0.0625}, sinks = {-kInf, 1};
+  for (int64_t queryLen : {1, 3, 40}) {
+    const int64_t kvLen = 131072;
+    Trial run({1, 2, 1, queryLen, kvLen, 1, 2});
+    fill(run.q, 1);
+    fillVaried(run.k, 5);
+    fillVaried(run.v, 7);
+    run(kernel, {attn::view(slopes, {2}), attn::view(sinks, {2})}, /*threads=*/2);
+    for (int64_t h = 0; h < 2; ++h)
+      for (int64_t i : {int64_t(0), queryLen - 1}) {
+        double sum = std::exp(static_cast<double>(sinks[h])), values[2] = {0, 0};
+        for (int64_t j = 0; j < kvLen; ++j) {
+          // Of queryLen = 3 the first query sees two keys ahead of it.
+          double weight = std::exp(run.k[j] + slopes[h] * static_cast<double>(j - (i + kvLen - queryLen)));
+          sum += weight;
+          for (int64_t e = 0; e < 2; ++e)
+            values[e] += weight * run.v[j * 2 + e];
+        }
+        EXPECT_NEAR(run.lse[h * queryLen + i], std::log(sum), 4 * kFourUlp) << h << " " << i;
+        for (int64_t e = 0; e < 2; ++e)
+          EXPECT_NEAR(run.at(0, h, i, e), values[e] / sum, kFourUlp) << h << " " << i << " " << e;
+      }
+  }
+}
+
 /// The formula, in double.
 static double expected(const Trial &run, int64_t b, int64_t h, int64_t i, int64_t e) {
   const Sizes &n = run.n;

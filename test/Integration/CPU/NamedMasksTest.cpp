@@ -205,6 +205,13 @@ std::vector<NamedCase> maskCases() {
 std::vector<NamedCase> scoreCases() {
   return {
       plain("log_shift", 37, 53, "scores(log_shift<0.125>)"),
+      {"alibi", 53, 37, [](Program &p) { return "scores(alibi<top_left>(" + p.reals("%t", {4}, p.wide) + "))"; }},
+      {"alibi_of_lengths", 37, 53,
+       [](Program &p) {
+         std::string slopes = p.reals("%t", {4}, p.wide);
+         return "scores(alibi<bottom_right>(" + slopes + ")) kv_lengths(" +
+                p.integers("%n", {p.batch}, "i32", [](int64_t n) { return n == 0 ? 19 : 53; }) + ")";
+       }},
       {"head_scale", 37, 53, [](Program &p) { return "scores(head_scale(" + p.reals("%t", {4}, p.wide) + "))"; }},
       {"t5_bidirectional", 53, 37,
        [](Program &p) {

@@ -70,7 +70,7 @@ func.func @score_depends_on_the_head(%q: tensor<2x6x2x16xf32>, %k: tensor<2x2x70
                                      %slopes: tensor<6xf32>, %bias: tensor<6x2x70xf32>) -> tensor<2x6x2x8xf32> {
   %s = arith.constant 0.25 : f32
   %init = tensor.empty() : tensor<2x6x2x8xf32>
-  %r = attn.attention %q, %k, %v scale(%s) scores(alibi(%slopes : tensor<6xf32>))
+  %r = attn.attention %q, %k, %v scale(%s) scores(alibi<bottom_right>(%slopes : tensor<6xf32>))
       score(%x, %b, %h, %i, %j) {
         %t = tensor.extract %bias[%h, %i, %j] : tensor<6x2x70xf32>
         %y = arith.addf %x, %t : f32

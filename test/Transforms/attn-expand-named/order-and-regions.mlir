@@ -20,7 +20,7 @@
 func.func @scores_come_first_in_written_order(
     %q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>,
     %slopes: tensor<4xf32>, %s: f32) -> tensor<2x4x5x6xf32> {
-  %0 = attn.attention %q, %k, %v scale(%s) scores(softcap<30.0>, alibi(%slopes : tensor<4xf32>))
+  %0 = attn.attention %q, %k, %v scale(%s) scores(softcap<30.0>, alibi<top_left>(%slopes : tensor<4xf32>))
       score(%x, %b, %h, %i, %j) {
         %y = arith.mulf %x, %x : f32
         attn.yield %y : f32
@@ -28,6 +28,25 @@ func.func @scores_come_first_in_written_order(
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>
   return %0 : tensor<2x4x5x6xf32>
+}
+
+// -----
+
+// The distance is one of integers, from the query's position: the offset never meets a float.
+// CHECK-LABEL: func @alibi_of_the_other_diagonal(
+// CHECK: %[[OFFSET:.+]] = arith.subi %{{.+}}, %{{.+}} : index
+// CHECK: score(%[[X:.+]], %{{.+}}, %{{.+}}, %[[I:.+]], %[[J:.+]]) {
+// CHECK: %[[POSITION:.+]] = arith.addi %[[I]], %[[OFFSET]] : index
+// CHECK-NEXT: %[[D:.+]] = arith.subi %[[J]], %[[POSITION]] : index
+// CHECK-NEXT: arith.index_cast %[[D]] : index to i64
+// CHECK: }
+func.func @alibi_of_the_other_diagonal(
+    %q: tensor<2x4x?x8xf32>, %k: tensor<2x2x?x8xf32>, %v: tensor<2x2x?x6xf32>, %o: tensor<2x4x?x6xf32>,
+    %slopes: tensor<4xf32>, %s: f32) -> tensor<2x4x?x6xf32> {
+  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi<bottom_right>(%slopes : tensor<4xf32>))
+      : tensor<2x4x?x8xf32>, tensor<2x2x?x8xf32>, tensor<2x2x?x6xf32>
+        outs(%o : tensor<2x4x?x6xf32>) -> tensor<2x4x?x6xf32>
+  return %0 : tensor<2x4x?x6xf32>
 }
 
 // -----

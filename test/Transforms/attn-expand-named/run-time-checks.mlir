@@ -52,7 +52,7 @@ func.func @static_dimension_of_a_mask(%q: tensor<2x4x?x8xf32>, %k: tensor<2x2x?x
 // CHECK: return
 func.func @vectors(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<2x4x5x6xf32>,
                    %slopes: tensor<?xf32>, %p: tensor<?xi32>, %s: f32) -> tensor<2x4x5x6xf32> {
-  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi(%slopes : tensor<?xf32>))
+  %0 = attn.attention %q, %k, %v scale(%s) scores(alibi<top_left>(%slopes : tensor<?xf32>))
       masks(prefix<top_left>(%p : tensor<?xi32>))
       : tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>
         outs(%o : tensor<2x4x5x6xf32>) -> tensor<2x4x5x6xf32>

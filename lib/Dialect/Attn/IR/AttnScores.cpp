@@ -112,13 +112,25 @@ Value LogShiftAttr::buildMod(ImplicitLocOpBuilder &builder, const ModValues &val
 // alibi, head_scale
 //===----------------------------------------------------------------------===//
 
+Attribute AlibiAttr::parse(AsmParser &parser, Type) {
+  Diagonal diagonal = Diagonal::Implied;
+  if (parseParameters(parser, getMnemonic(), {}, {}, &diagonal))
+    return {};
+  return AlibiAttr::get(parser.getContext(), diagonal);
+}
+
+void AlibiAttr::print(AsmPrinter &printer) const { printParameters(printer, {}, {}, getDiagonal()); }
+
 LogicalResult AlibiAttr::verifyMod(EmitError emitError, const AttentionDims &dims, TypeRange captures) const {
-  return verifyPerHead(emitError, *this, dims, captures);
+  if (failed(verifyPerHead(emitError, *this, dims, captures)))
+    return failure();
+  return verifyDiagonal(emitError, getKeyword(), getDiagonal(), dims);
 }
 
 Value AlibiAttr::buildMod(ImplicitLocOpBuilder &builder, const ModValues &values, ValueRange captures) const {
   Value slope = readElement(builder, captures[0], values.h);
-  Value distance = arith::SubIOp::create(builder, values.j, values.i);
+  // In integers: a float of j alone, or of the offset, would lose the low bits of a short distance.
+  Value distance = arith::SubIOp::create(builder, values.j, queryPosition(builder, getDiagonal(), values));
   Value wide = arith::IndexCastOp::create(builder, builder.getI64Type(), distance);
   Value real = arith::SIToFPOp::create(builder, values.score.getType(), wide);
   return arith::AddFOp::create(builder, values.score, arith::MulFOp::create(builder, slope, real));
