@@ -1,5 +1,5 @@
-// Exporters expand keys to the sizes of the values: a dimension whose size the run finds to be 1 is read at 0, others at
-// the index. Whether the keys have as many batches and positions as the values only the run knows.
+// Exporters expand keys to the sizes of the values: a dimension whose size the run finds to be 1 is read at 0, others
+// at the index. Whether the keys have as many batches and positions as the values only the run knows.
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --implicit-check-not=math.exp --implicit-check-not=.softmax
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark -o %t.fused 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
