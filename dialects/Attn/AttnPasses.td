@@ -115,8 +115,11 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
     the same elements are read. What is matched:
 
     * the softmax as a quotient, a product with the reciprocal, exp(x - (max + log sum)) or base 2; the maximum
-      subtracted once or twice, from -inf or the lowest float; a last key without a value (a sink); over one key, whose
+      subtracted once or twice, from -inf, the lowest float or, where NaN is ignored, from NaN; over one key, whose
       maximum and sums upstream's tosa conversion folds away, exp(x - x) over itself;
+    * keys that a condition leaves out of maximum and sum, and that get the weight 0 (`where=` of JAX), as a mask;
+    * sinks: up to eight columns beside the keys, in front or behind, without a value; and exponentials that are added to
+      the sum, exp(-max) being that of a sink of 0. Several are joined to one logit a head in front of the op;
     * the scale wherever it stands, any function of the score, indices and other tensors (the score region);
     * -inf that is selected or added, as a mask; a finite constant of -1e30 or below as well where every row is proved to
       keep a key. Where that is not proved the constant stays in the score region, for a row without a key is uniform in

@@ -17,7 +17,9 @@
 
 #include "AttentionMatch.h"
 #include "ScoreFunction.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace attn;
@@ -60,8 +62,13 @@ private:
   LogicalResult splitIndices();
   LogicalResult assignRoles();
   LogicalResult checkReach(ExprRef index);
+  bool areScoresMixed();
   void assignRows(ArrayRef<ExprRef> rows, ArrayRef<ExprRef> shared);
-  LogicalResult matchSink();
+  ExprRef joinSinks(ExprRef a, ExprRef b);
+  void matchSink();
+  LogicalResult checkSink();
+  LogicalResult checkWeights();
+  LogicalResult failMixed(ExprRef factor, ExprRef key);
   void substituteAll(const llvm::DenseMap<ExprRef, ExprRef> &by);
 
   Elements &elements;
@@ -110,8 +117,13 @@ LogicalResult Matcher::matchProduct() {
     return failure();
   for (ExprRef weights : {product->left, product->right}) {
     ExprRef values = weights == product->left ? product->right : product->left;
-    if (!weights->is(Expr::Kind::Element) || !values->is(Expr::Kind::Element) || !holdsSoftmax(weights))
+    if (!weights->is(Expr::Kind::Element) || !values->is(Expr::Kind::Element))
       continue;
+    if (!holdsSoftmax(weights)) {
+      if (product->dims.size() == 1 && failed(failMixed(weights, product->dims[0])))
+        return failure();
+      continue;
+    }
     if (product->dims.size() > 1)
       return failContraction(weights, product->dims.size());
     ExprRef key = product->dims.empty() ? nullptr : product->dims[0];
@@ -127,6 +139,31 @@ LogicalResult Matcher::matchProduct() {
     return success();
   }
   return failure();
+}
+
+/// Fails where the factor is itself a product of a softmax over the key with something that has no key: heads are mixed
+/// between the softmax and the product with the values.
+LogicalResult Matcher::failMixed(ExprRef factor, ExprRef key) {
+  ExprRef product = nullptr;
+  walk(read(factor), [&](ExprRef e) {
+    if (e->is(Expr::Kind::Element) && contains(e, key))
+      product = e;
+  });
+  std::optional<Contraction> mix = product ? openContraction(elements, product) : std::nullopt;
+  if (!mix)
+    return success();
+  for (ExprRef weights : {mix->left, mix->right}) {
+    Miss ignored;
+    if (!weights->is(Expr::Kind::Element) || !contains(weights, key))
+      continue;
+    auto softmax = matchSoftmax(elements, elements.read(weights->value, weights->operands), key, options, ignored);
+    if (failed(softmax))
+      continue;
+    match.softmax.sum = softmax->sum;
+    return fail("another product mixes the weights (those of several heads, say) before they are multiplied by the "
+                "values");
+  }
+  return success();
 }
 
 /// True if the values have an index of their own.
@@ -254,6 +291,9 @@ bool Matcher::choose(ArrayRef<Operand> candidates, Type type, Operand &chosen) {
     if (candidate.getElementType() != type || !getAxes(expressions, candidate))
       continue;
     chosen = candidate;
+    // What it is read from is at computed places, but the same along some of its own dimensions.
+    if (&candidate != &candidates.back())
+      readOnce(elements, chosen, std::next(&candidate)->tensor);
     return true;
   }
   return false;
@@ -289,8 +329,9 @@ void Matcher::substituteAll(const llvm::DenseMap<ExprRef, ExprRef> &by) {
     llvm::for_each(match.weights->indices, substitute);
   for (SmallVector<ExprRef> *indices : {&outIndices, &headDims, &keyIndices})
     llvm::for_each(*indices, substitute);
-  for (ExprRef *e : {&match.softmax.scores, &match.softmax.sink, &match.score, &match.keep, &match.keepIfAny})
+  for (ExprRef *e : {&match.softmax.scores, &match.score, &match.keep, &match.keepIfAny})
     substitute(*e);
+  llvm::for_each(match.softmax.sinks, substitute);
 }
 
 /// The divisors by which operands take each index apart.
@@ -392,7 +433,20 @@ void Matcher::assignRows(ArrayRef<ExprRef> rows, ArrayRef<ExprRef> shared) {
   roles.head.append(group.begin(), group.end());
 }
 
+/// True if a row of the result reaches what stands for the keys alone, and that is computed by a product: it is a
+/// tensor of scores, and the product with the "queries" mixes them.
+bool Matcher::areScoresMixed() {
+  bool hasRow = llvm::any_of(outIndices, [&](ExprRef index) {
+    return reaches(index, match.key) && !reaches(index, match.query) && !reaches(index, match.value);
+  });
+  return hasRow && llvm::any_of(keys, [&](const Operand &candidate) {
+           return openContraction(elements, expressions.element(candidate.tensor, candidate.indices)).has_value();
+         });
+}
+
 LogicalResult Matcher::assignRoles() {
+  if (areScoresMixed())
+    return fail("another product mixes the scores (those of several heads, say) before the softmax");
   SmallVector<ExprRef> rows, shared;
   for (ExprRef index : outIndices) {
     std::optional<Axis> axis = getAxis(expressions, index);
@@ -422,12 +476,45 @@ LogicalResult Matcher::assignRoles() {
   return success();
 }
 
-LogicalResult Matcher::matchSink() {
-  match.sink = match.softmax.sink;
-  if (!match.sink)
-    return success();
-  bool isCaptured = match.sink->is(Expr::Kind::Element) && isa<FloatType>(match.sink->type);
-  return isCaptured ? success() : fail("the sink is no element of a tensor of heads");
+/// One sink in place of two: larger + log(1 + exp(smaller - larger)), and -inf where both are none.
+ExprRef Matcher::joinSinks(ExprRef a, ExprRef b) {
+  auto apply = [&](StringRef name, ArrayRef<ExprRef> operands) {
+    return expressions.apply(name, nullptr, match.scoreType, operands,
+                             SmallVector<Type>(operands.size(), match.scoreType));
+  };
+  auto constant = [&](double value) { return expressions.constant(FloatAttr::get(match.scoreType, value)); };
+  ExprRef larger = apply(arith::MaximumFOp::getOperationName(), {a, b});
+  ExprRef smaller = apply(arith::MinimumFOp::getOperationName(), {a, b});
+  ExprRef distance = apply(arith::SubFOp::getOperationName(), {smaller, larger});
+  ExprRef more = apply(math::Log1pOp::getOperationName(), {apply(math::ExpOp::getOperationName(), {distance})});
+  Builder builder(expressions.getContext());
+  Attribute isEqual = builder.getDictionaryAttr(builder.getNamedAttr(
+      "predicate", arith::CmpFPredicateAttr::get(expressions.getContext(), arith::CmpFPredicate::OEQ)));
+  ExprRef isNone = expressions.apply(arith::CmpFOp::getOperationName(), isEqual, builder.getI1Type(),
+                                     {larger, constant(-INFINITY)}, {match.scoreType, match.scoreType});
+  return expressions.select(isNone, larger, apply(arith::AddFOp::getOperationName(), {larger, more}));
+}
+
+void Matcher::matchSink() {
+  auto toScoreType = [&](ExprRef e) {
+    if (e->type == match.scoreType)
+      return e;
+    bool isNarrow = e->type.getIntOrFloatBitWidth() < match.scoreType.getWidth();
+    return expressions.apply(isNarrow ? arith::ExtFOp::getOperationName() : arith::TruncFOp::getOperationName(),
+                             nullptr, match.scoreType, {e}, {e->type});
+  };
+  for (ExprRef sink : match.softmax.sinks)
+    match.sink = match.sink ? joinSinks(match.sink, toScoreType(sink)) : toScoreType(sink);
+}
+
+/// Sinks are one logit for each head.
+LogicalResult Matcher::checkSink() {
+  bool isOfHead = true;
+  if (match.sink)
+    walk(match.sink,
+         [&](ExprRef e) { isOfHead &= !e->is(Expr::Kind::Dim) || llvm::is_contained(match.roles.head, e); });
+  return isOfHead ? success()
+                  : fail("what joins the sum beside the keys is no sink: it varies along a batch or query axis");
 }
 
 /// True if computing the expression for every score would cost more than reading it.
@@ -491,15 +578,25 @@ LogicalResult Matcher::matchFunction() {
   return success();
 }
 
+/// A tensor of weights that something else uses must have the attention's, all of them and no more.
+LogicalResult Matcher::checkWeights() {
+  if (!getAxes(expressions, *match.weights))
+    return fail("the weights have another user, and are read at computed places");
+  if (!isReadWhole(elements, *match.weights))
+    return fail("the weights have another user, and the product with the values reads a part of them");
+  return success();
+}
+
 FailureOr<AttentionMatch> Matcher::run(FindWeights findWeights) {
   if (failed(matchProduct()) || failed(matchScores()) || failed(chooseOperands()) || failed(matchFunction()))
     return failure();
   match.weights = findWeights(match.softmax.weights);
-  if (match.weights && !getAxes(expressions, *match.weights))
-    return fail("the weights have another user, and are read at computed places");
-  if (failed(splitIndices()) || failed(matchSink()))
+  if (match.weights && failed(checkWeights()))
     return failure();
-  if (failed(assignRoles()))
+  if (failed(splitIndices()))
+    return failure();
+  matchSink();
+  if (failed(assignRoles()) || failed(checkSink()))
     return failure();
   return match;
 }

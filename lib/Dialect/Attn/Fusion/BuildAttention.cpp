@@ -4,6 +4,7 @@
 #include "BuildAttention.h"
 #include "DeadRows.h"
 #include "RegionBuilder.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -30,6 +31,9 @@ private:
   std::pair<Value, AffineMap> buildOperand(const Operand &operand, ArrayRef<Role> roles);
   Value buildEmpty(ArrayRef<Axis> axes, Type elementType);
   Value buildScale();
+  ExprRef joinAtoms(ArrayRef<ExprRef> atoms, llvm::DenseMap<ExprRef, ExprRef> &by);
+  Value computeSinks();
+  std::optional<Operand> findSinks();
   Value buildSink();
   ExprRef buildMask();
   void buildRegions(AttentionOp op, ExprRef keep);
@@ -55,7 +59,9 @@ static SmallVector<Role> orderRoles(ArrayRef<Role> roles, ArrayRef<Axis> axes) {
   auto place = [&](const Role &role) {
     return role.atoms.empty() ? -1 : llvm::find(flat, role.atoms[0]) - flat.begin();
   };
-  llvm::stable_sort(ordered, [&](const Role &a, const Role &b) { return place(a) < place(b); });
+  llvm::sort(ordered, [&](const Role &a, const Role &b) {
+    return std::pair(place(a), a.letter) < std::pair(place(b), b.letter);
+  });
   SmallVector<ExprRef> joined;
   for (const Role &role : ordered)
     joined.append(role.atoms.begin(), role.atoms.end());
@@ -91,7 +97,7 @@ Value AttentionBuilder::buildEmpty(ArrayRef<Axis> axes, Type elementType) {
 Value AttentionBuilder::buildScale() {
   FloatType scoreType = match.scoreType;
   Value scale = arith::ConstantOp::create(builder, builder.getFloatAttr(scoreType, match.scale.constant));
-  RegionBuilder scalars(builder, elements.expressions);
+  RegionBuilder scalars(builder);
   for (auto [factor, isDivisor] : match.scale.factors) {
     Value value = scalars.build(factor);
     unsigned width = value.getType().getIntOrFloatBitWidth();
@@ -105,13 +111,65 @@ Value AttentionBuilder::buildScale() {
   return scale;
 }
 
+/// The atoms as parts of one index that stands for all of them, outer first, in `by`. Null where there are none.
+ExprRef AttentionBuilder::joinAtoms(ArrayRef<ExprRef> atoms, llvm::DenseMap<ExprRef, ExprRef> &by) {
+  if (atoms.size() < 2)
+    return atoms.empty() ? nullptr : atoms[0];
+  Expressions &expressions = elements.expressions;
+  Extent whole{1, Value(), 0};
+  for (ExprRef atom : atoms)
+    whole.size = atom->extent.isStatic() && whole.isStatic() ? whole.size * atom->extent.size : ShapedType::kDynamic;
+  ExprRef index = expressions.dim(whole), rest = index;
+  for (ExprRef atom : llvm::reverse(llvm::drop_begin(atoms))) {
+    by[atom] = expressions.remainder(rest, atom->extent.size);
+    rest = expressions.quotient(rest, atom->extent.size);
+  }
+  by[atoms.front()] = rest;
+  return index;
+}
+
+/// A tensor of the sinks of all heads, computed.
+Value AttentionBuilder::computeSinks() {
+  llvm::DenseMap<ExprRef, ExprRef> by;
+  ExprRef head = joinAtoms(match.roles.head, by);
+  Value empty = buildEmpty({Axis{match.roles.head, 0}}, match.scoreType);
+  auto map = builder.getMultiDimIdentityMap(1);
+  auto generic = linalg::GenericOp::create(builder, TypeRange{empty.getType()}, ValueRange(), ValueRange{empty},
+                                           ArrayRef{map}, utils::IteratorType::parallel);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&generic.getRegion(), {}, {match.scoreType}, {builder.getLoc()});
+  llvm::DenseMap<ExprRef, Value> values;
+  if (head)
+    values[head] = linalg::IndexOp::create(builder, 0);
+  Value sink = RegionBuilder(builder, values).build(elements.expressions.substitute(match.sink, by));
+  linalg::YieldOp::create(builder, sink);
+  return generic.getResult(0);
+}
+
+/// The sinks where a tensor holds them as they are, but for their type; nullopt where they are computed.
+std::optional<Operand> AttentionBuilder::findSinks() {
+  ExprRef element = stripCasts(match.sink);
+  if (!element->is(Expr::Kind::Element))
+    return std::nullopt;
+  Operand sinks{element->value, llvm::to_vector(ArrayRef<ExprRef>(element->operands)), {}};
+  auto axes = getAxes(elements.expressions, sinks);
+  SmallVector<ExprRef> atoms;
+  if (axes)
+    for (const Axis &axis : *axes)
+      atoms.append(axis.atoms.begin(), axis.atoms.end());
+  bool hasAll = axes && llvm::all_of(match.roles.head, [&](ExprRef head) { return llvm::is_contained(atoms, head); });
+  return hasAll ? std::optional(sinks) : std::nullopt;
+}
+
 Value AttentionBuilder::buildSink() {
   if (!match.sink)
     return {};
   FloatType scoreType = match.scoreType;
-  Operand sink{match.sink->value, llvm::to_vector(ArrayRef<ExprRef>(match.sink->operands)), {}};
+  std::optional<Operand> sink = findSinks();
+  if (!sink)
+    return computeSinks();
   Value logits =
-      regroup(builder, elements, sink.tensor, *getAxes(elements.expressions, sink), {Axis{match.roles.head, 0}});
+      regroup(builder, elements, sink->tensor, *getAxes(elements.expressions, *sink), {Axis{match.roles.head, 0}});
   auto type = cast<RankedTensorType>(logits.getType());
   if (type.getElementType() == scoreType)
     return logits;
@@ -140,23 +198,8 @@ void AttentionBuilder::buildRegions(AttentionOp op, ExprRef keep) {
   llvm::DenseMap<ExprRef, ExprRef> by;
   SmallVector<ExprRef> arguments;
   for (ArrayRef<ExprRef> atoms : {ArrayRef<ExprRef>(roles.batch), ArrayRef<ExprRef>(roles.head),
-                                  ArrayRef<ExprRef>(roles.query), ArrayRef<ExprRef>(roles.key)}) {
-    if (atoms.size() == 1) {
-      arguments.push_back(atoms[0]);
-      continue;
-    }
-    Extent whole{1, Value(), 0};
-    for (ExprRef atom : atoms)
-      whole.size = atom->extent.isStatic() && whole.isStatic() ? whole.size * atom->extent.size : ShapedType::kDynamic;
-    ExprRef rest = atoms.empty() ? nullptr : expressions.dim(whole);
-    arguments.push_back(rest);
-    for (ExprRef atom : llvm::reverse(llvm::drop_begin(atoms, atoms.empty() ? 0 : 1))) {
-      by[atom] = expressions.remainder(rest, atom->extent.size);
-      rest = expressions.quotient(rest, atom->extent.size);
-    }
-    if (!atoms.empty())
-      by[atoms.front()] = rest;
-  }
+                                  ArrayRef<ExprRef>(roles.query), ArrayRef<ExprRef>(roles.key)})
+    arguments.push_back(joinAtoms(atoms, by));
   auto fill = [&](Region &region, ExprRef e, bool isScore) {
     SmallVector<Type> types(4, builder.getIndexType());
     if (isScore)
@@ -170,7 +213,7 @@ void AttentionBuilder::buildRegions(AttentionOp op, ExprRef keep) {
     for (auto [k, argument] : llvm::enumerate(arguments))
       if (argument)
         values[argument] = block->getArgument(k + (isScore ? 1 : 0));
-    Value result = RegionBuilder(builder, expressions, values).build(expressions.substitute(e, by));
+    Value result = RegionBuilder(builder, values).build(expressions.substitute(e, by));
     YieldOp::create(builder, result);
   };
   if (match.score != match.argument)

@@ -241,7 +241,7 @@ ExprRef MatchCopier::copyExpression(ExprRef e) {
 
 /// The sink as an operand of attention, if its indices are those of one.
 static std::optional<Operand> asOperand(Expressions &expressions, ExprRef sink) {
-  if (!sink)
+  if (!sink || !sink->is(Expr::Kind::Element))
     return std::nullopt;
   Operand operand{sink->value, llvm::to_vector(ArrayRef<ExprRef>(sink->operands)), {}};
   return getAxes(expressions, operand) && !isConstantTensor(sink->value) ? std::optional(operand) : std::nullopt;

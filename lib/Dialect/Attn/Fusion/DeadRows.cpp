@@ -90,7 +90,7 @@ Value fusion::buildDeadRows(ImplicitLocOpBuilder &builder, Elements &elements, E
     values[loop] = linalg::IndexOp::create(builder, k);
   for (auto [k, element] : llvm::enumerate(inputs.elements))
     values[element] = body->getArgument(k);
-  Value isDropped = RegionBuilder(builder, elements.expressions, values).build(elements.expressions.negation(keep));
+  Value isDropped = RegionBuilder(builder, values).build(elements.expressions.negation(keep));
   Value areAll = arith::AndIOp::create(builder, isDropped, body->getArguments().back());
   linalg::YieldOp::create(builder, areAll);
   return reduction.getResult(0);

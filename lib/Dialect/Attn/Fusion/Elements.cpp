@@ -229,7 +229,7 @@ SmallVector<ExprRef> Elements::makeLoops(linalg::LinalgOp op) {
   return loops;
 }
 
-std::optional<SmallVector<ExprRef>> Elements::makeResultIndices(Operation *op) {
+std::optional<SmallVector<ExprRef>> Elements::makeResultIndices(Operation *op, unsigned result) {
   SmallVector<ExprRef> indices;
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     if (!matmul.getResult())
@@ -247,10 +247,10 @@ std::optional<SmallVector<ExprRef>> Elements::makeResultIndices(Operation *op) {
     }
   }
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || !linalgOp.hasPureTensorSemantics() || linalgOp.getNumDpsInits() == 0)
+  if (!linalgOp || !linalgOp.hasPureTensorSemantics() || result >= linalgOp.getNumDpsInits())
     return std::nullopt;
   SmallVector<ExprRef> loops = makeLoops(linalgOp);
-  for (AffineExpr expr : linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).getResults()) {
+  for (AffineExpr expr : linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(result)).getResults()) {
     indices.push_back(evaluate(expr, loops));
     if (!indices.back())
       return std::nullopt;
@@ -258,17 +258,19 @@ std::optional<SmallVector<ExprRef>> Elements::makeResultIndices(Operation *op) {
   return indices;
 }
 
-/// The comparison form of a maximum: select(x > acc, x, acc).
-static bool isSelectedMaximum(ExprRef e, ExprRef accumulator, ExprRef &other) {
+/// The comparison form of a maximum: select(x > acc, x, acc). The name of the op that it counts as; empty for none.
+static StringRef matchSelectedMaximum(ExprRef e, ExprRef accumulator, ExprRef &other) {
   if (!e->isApply<arith::SelectOp>() || !e->operands[0]->isApply<arith::CmpFOp>() || e->operands[2] != accumulator)
-    return false;
+    return {};
   ExprRef comparison = e->operands[0];
-  auto predicate = cast<arith::CmpFPredicateAttr>(cast<DictionaryAttr>(comparison->attribute).get("predicate"));
+  using P = arith::CmpFPredicate;
+  P predicate = cast<arith::CmpFPredicateAttr>(cast<DictionaryAttr>(comparison->attribute).get("predicate")).getValue();
+  if (comparison->operands[0] != e->operands[1] || comparison->operands[1] != accumulator)
+    return {};
   other = e->operands[1];
-  return comparison->operands[0] == other && comparison->operands[1] == accumulator &&
-         llvm::is_contained({arith::CmpFPredicate::OGT, arith::CmpFPredicate::UGT, arith::CmpFPredicate::OGE,
-                             arith::CmpFPredicate::UGE},
-                            predicate.getValue());
+  if (predicate == P::UGT || predicate == P::UGE)
+    return arith::MaxNumFOp::getOperationName();
+  return predicate == P::OGT || predicate == P::OGE ? arith::MaximumFOp::getOperationName() : StringRef();
 }
 
 std::optional<Reduction> Elements::openMatmul(MatmulOp op, ArrayRef<ExprRef> indices, Reader reader) {
@@ -331,8 +333,8 @@ std::optional<Reduction> Elements::open(ExprRef leaf, bool isDeep) {
   ExprRef combined = body.isPure() ? body.read(op.getBlock()->getTerminator()->getOperand(result)) : nullptr;
   if (!combined || !combined->is(Expr::Kind::Apply))
     return std::nullopt;
-  if (isSelectedMaximum(combined, accumulator, reduction.body)) {
-    reduction.combiner = arith::MaxNumFOp::getOperationName();
+  if (StringRef maximum = matchSelectedMaximum(combined, accumulator, reduction.body); !maximum.empty()) {
+    reduction.combiner = maximum;
   } else if (combined->operands.size() == 2 && llvm::is_contained(combined->operands, accumulator)) {
     reduction.combiner = combined->opName.getValue();
     reduction.body = combined->operands[combined->operands[0] == accumulator ? 1 : 0];

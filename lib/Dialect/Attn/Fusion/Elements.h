@@ -13,6 +13,8 @@ namespace attn::fusion {
 struct Reduction {
   mlir::Operation *op = nullptr;
   /// Name of the combining op: arith.addf, arith.maximumf, arith.andi, ...
+  /// An ordered comparison that selects the larger counts as arith.maximumf, for it keeps a NaN that it starts from; an
+  /// unordered one as arith.maxnumf.
   llvm::StringRef combiner;
   /// The indices that are reduced over; those of extent 1 are left out.
   llvm::SmallVector<ExprRef> dims;
@@ -56,13 +58,19 @@ public:
   /// True if both indices run over the same extent, as far as that can be told.
   bool haveSameExtent(ExprRef a, ExprRef b);
 
+  /// A comparison of integers, folded where it is the same for every value of the indices and sizes in it.
+  ExprRef compare(mlir::arith::CmpIPredicate predicate, ExprRef a, ExprRef b);
+
+  /// Folds the comparisons of integers in an expression, after others were put in place of its indices.
+  ExprRef foldComparisons(ExprRef e);
+
   /// What an Element leaf is, if a reduction computes it, with new indices in `dims`. Its body is read deep, or by one
   /// step.
   std::optional<Reduction> open(ExprRef leaf, bool isDeep = true);
 
-  /// Indices of the first result's elements, each of its own; nullopt where the op is no linalg op or matrix product
-  /// whose result is indexed plainly.
-  std::optional<llvm::SmallVector<ExprRef>> makeResultIndices(mlir::Operation *op);
+  /// Indices of a result's elements, each of its own; nullopt where the op is no linalg op or matrix product whose
+  /// result is indexed plainly.
+  std::optional<llvm::SmallVector<ExprRef>> makeResultIndices(mlir::Operation *op, unsigned result = 0);
 
   /// For each loop of the op an index of its own, with the loop's extent.
   llvm::SmallVector<ExprRef> makeLoops(mlir::linalg::LinalgOp op);
@@ -85,6 +93,8 @@ private:
   ExprRef readExpand(mlir::tensor::ExpandShapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readReshape(mlir::tensor::ReshapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   void assumeEqual(ExprRef a, ExprRef b);
+  std::optional<bool> decide(mlir::arith::CmpIPredicate predicate, ExprRef a, ExprRef b);
+  ExprRef boundOf(ExprRef e, bool isUpper);
   ExprRef readNewSize(mlir::Value tensor, int64_t dimension);
   ExprRef readConcat(mlir::tensor::ConcatOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readInsertion(mlir::tensor::InsertSliceOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);

@@ -110,6 +110,19 @@ SmallVector<Operand> fusion::peel(Elements &elements, ExprRef element, bool allo
   return operands;
 }
 
+void fusion::readOnce(Elements &elements, Operand &operand, Value source) {
+  auto type = cast<RankedTensorType>(operand.tensor.getType());
+  SmallVector<ExprRef> places;
+  for (int64_t k = 0; k < type.getRank(); ++k)
+    places.push_back(elements.expressions.dim({type.getDimSize(k), operand.tensor, k}));
+  ExprRef element = elements.readStep(operand.tensor, places);
+  for (int64_t k = 0; element && k < type.getRank(); ++k)
+    if (!type.isDynamicDim(k) && type.getDimSize(k) > 1 && !contains(element, places[k])) {
+      operand.indices[k] = elements.expressions.integer(0);
+      operand.repeated = source;
+    }
+}
+
 /// An index, or a part of one; how many values it has, ShapedType::kDynamic where that is not known.
 static std::optional<int64_t> countValues(Expressions &expressions, ExprRef atom) {
   ExprRef root = atom;
@@ -124,7 +137,8 @@ static std::optional<int64_t> countValues(Expressions &expressions, ExprRef atom
 
 std::optional<Axis> fusion::getAxis(Expressions &expressions, ExprRef index) {
   LinearForm form = Expressions::getLinear(index);
-  llvm::stable_sort(form.terms, [](auto &a, auto &b) { return a.second > b.second; });
+  llvm::sort(form.terms,
+             [](auto &a, auto &b) { return std::pair(-a.second, a.first->id) < std::pair(-b.second, b.first->id); });
   Axis axis;
   axis.offset = form.offset;
   int64_t stride = 1;
@@ -152,4 +166,19 @@ std::optional<SmallVector<Axis>> fusion::getAxes(Expressions &expressions, const
     axes.push_back(*axis);
   }
   return axes;
+}
+
+bool fusion::isReadWhole(Elements &elements, const Operand &operand) {
+  Expressions &expressions = elements.expressions;
+  auto axes = getAxes(expressions, operand);
+  if (!axes)
+    return false;
+  for (auto [k, axis] : llvm::enumerate(*axes)) {
+    ExprRef count = expressions.integer(1), size = elements.readSize(operand.tensor, k);
+    for (ExprRef atom : axis.atoms)
+      count = elements.extentOf(atom) ? expressions.product(count, elements.extentOf(atom)) : size;
+    if (axis.offset != 0 || expressions.add(size, count, -1)->getInteger().value_or(0) != 0)
+      return false;
+  }
+  return true;
 }

@@ -21,6 +21,8 @@ struct Operand {
   mlir::Value tensor;
   llvm::SmallVector<ExprRef> indices;
   Scale scale;
+  /// Not null: the tensor is read in part, for it repeats the elements of this one.
+  mlir::Value repeated = {};
 
   mlir::Type getElementType() const { return mlir::cast<mlir::ShapedType>(tensor.getType()).getElementType(); }
 };
@@ -43,6 +45,10 @@ bool takeScalar(Elements &elements, ExprRef e, bool isDivisor, Scale &scale);
 /// `allowScale`, scalar factors. The first is the operand itself.
 llvm::SmallVector<Operand> peel(Elements &elements, ExprRef element, bool allowScale);
 
+/// Reads the operand at 0 along the dimensions that its tensor is the same along, as far as the op that makes it tells.
+/// Only those that are not empty. `source` is what it repeats.
+void readOnce(Elements &elements, Operand &operand, mlir::Value source);
+
 /// One dimension of a tensor, as the indices that make up its own, outer first; none where it is read at one place.
 struct Axis {
   llvm::SmallVector<ExprRef, 2> atoms;
@@ -54,6 +60,9 @@ std::optional<Axis> getAxis(Expressions &expressions, ExprRef index);
 
 /// How the operand's dimensions are indexed, if each is a mixed radix number of indices and no index is met twice.
 std::optional<llvm::SmallVector<Axis>> getAxes(Expressions &expressions, const Operand &operand);
+
+/// False if some of the tensor's elements are known not to be read.
+bool isReadWhole(Elements &elements, const Operand &operand);
 
 } // namespace attn::fusion
 

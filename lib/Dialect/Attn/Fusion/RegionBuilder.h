@@ -13,9 +13,9 @@ namespace attn::fusion {
 class RegionBuilder {
 public:
   /// `values`: what is known already, indices above all.
-  RegionBuilder(mlir::ImplicitLocOpBuilder &builder, Expressions &expressions,
-                llvm::DenseMap<ExprRef, mlir::Value> values = llvm::DenseMap<ExprRef, mlir::Value>())
-      : builder(builder), expressions(expressions), values(std::move(values)) {}
+  explicit RegionBuilder(mlir::ImplicitLocOpBuilder &builder,
+                         llvm::DenseMap<ExprRef, mlir::Value> values = llvm::DenseMap<ExprRef, mlir::Value>())
+      : builder(builder), values(std::move(values)) {}
 
   /// Every index in `e` must be among the values. The result has e's type.
   mlir::Value build(ExprRef e);
@@ -30,7 +30,6 @@ private:
   mlir::Value constant(int64_t value) { return mlir::arith::ConstantIndexOp::create(builder, value); }
 
   mlir::ImplicitLocOpBuilder &builder;
-  Expressions &expressions;
   llvm::DenseMap<ExprRef, mlir::Value> values;
 };
 

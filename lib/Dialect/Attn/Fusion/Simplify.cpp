@@ -260,6 +260,8 @@ ExprRef Expressions::simplifyReal(StringRef name, Type type, ArrayRef<ExprRef> o
     return operands[0];
   if ((is(arith::MaximumFOp()) || is(arith::MaxNumFOp())) && (a == -INFINITY || b == -INFINITY))
     return a == -INFINITY ? operands[1] : operands[0];
+  if (is(arith::MaxNumFOp()) && (std::isnan(a.value_or(0)) || std::isnan(b.value_or(0))))
+    return std::isnan(a.value_or(0)) ? operands[1] : operands[0];
   return nullptr;
 }
 

@@ -88,6 +88,18 @@ ExprRef Elements::readNewSize(Value tensor, int64_t dimension) {
   if (auto reshape = dyn_cast_if_present<tensor::ReshapeOp>(op))
     if (auto sizes = reshape.getShape().getDefiningOp<tensor::FromElementsOp>())
       return readScalar(sizes.getElements()[dimension]);
+  if (auto concat = dyn_cast_if_present<tensor::ConcatOp>(op)) {
+    if (dimension != int64_t(concat.getDim()))
+      return readSize(concat.getInputs().front(), dimension);
+    ExprRef sum = expressions.integer(0);
+    for (Value input : concat.getInputs())
+      sum = expressions.add(sum, readSize(input, dimension));
+    return sum;
+  }
+  if (auto pad = dyn_cast_if_present<tensor::PadOp>(op))
+    return expressions.add(
+        readSize(pad.getSource(), dimension),
+        expressions.add(read(pad.getMixedLowPad()[dimension]), read(pad.getMixedHighPad()[dimension])));
   if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(op)) {
     ExprRef product = expressions.integer(1);
     for (int64_t source : collapse.getReassociationIndices()[dimension])
@@ -134,6 +146,63 @@ bool Elements::haveSameExtent(ExprRef a, ExprRef b) {
   if (x.isStatic() || y.isStatic())
     return x.size == y.size;
   return x.divisor == y.divisor && readSize(x.tensor, x.position) == readSize(y.tensor, y.position);
+}
+
+//===----------------------------------------------------------------------===//
+// Comparisons
+//===----------------------------------------------------------------------===//
+
+/// What an integer is at most (or at least) for every value of its indices, as an expression of sizes.
+ExprRef Elements::boundOf(ExprRef e, bool isUpper) {
+  ExprRef bound = e;
+  for (auto [operand, coefficient] : Expressions::getLinear(e).terms) {
+    ExprRef extent = operand->is(Expr::Kind::Dim) ? extentOf(operand) : nullptr;
+    if (!extent)
+      continue;
+    bound = expressions.add(bound, operand, -coefficient);
+    if ((coefficient > 0) == isUpper)
+      bound = expressions.add(bound, expressions.scaled(extent, 1, -1), coefficient);
+  }
+  return bound;
+}
+
+std::optional<bool> Elements::decide(arith::CmpIPredicate predicate, ExprRef a, ExprRef b) {
+  using P = arith::CmpIPredicate;
+  ExprRef difference = expressions.add(a, b, -1);
+  IntegerRange upper = expressions.rangeOf(boundOf(difference, /*isUpper=*/true));
+  IntegerRange lower = expressions.rangeOf(boundOf(difference, /*isUpper=*/false));
+  if (!upper.isKnown() || !lower.isKnown())
+    return std::nullopt;
+  auto answer = [](bool yes, bool no) { return yes ? std::optional(true) : no ? std::optional(false) : std::nullopt; };
+  switch (predicate) {
+  case P::slt:
+    return answer(upper.high < 0, lower.low >= 0);
+  case P::sge:
+    return answer(lower.low >= 0, upper.high < 0);
+  case P::sle:
+    return answer(upper.high <= 0, lower.low > 0);
+  case P::sgt:
+    return answer(lower.low > 0, upper.high <= 0);
+  default:
+    return std::nullopt;
+  }
+}
+
+ExprRef Elements::compare(arith::CmpIPredicate predicate, ExprRef a, ExprRef b) {
+  std::optional<bool> known = decide(predicate, a, b);
+  return known ? expressions.boolean(*known) : expressions.compare(predicate, a, b);
+}
+
+ExprRef Elements::foldComparisons(ExprRef e) {
+  llvm::DenseMap<ExprRef, ExprRef> by;
+  walk(e, [&](ExprRef part) {
+    if (!part->isApply<arith::CmpIOp>() || part->operandTypes[0].isInteger(1))
+      return;
+    auto predicate = cast<arith::CmpIPredicateAttr>(cast<DictionaryAttr>(part->attribute).get("predicate"));
+    if (std::optional<bool> known = decide(predicate.getValue(), part->operands[0], part->operands[1]))
+      by[part] = expressions.boolean(*known);
+  });
+  return by.empty() ? e : expressions.substitute(e, by);
 }
 
 namespace {

@@ -3,19 +3,19 @@
 #ifndef ATTN_DIALECT_ATTN_FUSION_SOFTMAXMATCH_H
 #define ATTN_DIALECT_ATTN_FUSION_SOFTMAXMATCH_H
 
-#include "Elements.h"
+#include "SoftmaxParts.h"
 
 namespace attn::fusion {
 
-/// weights(key) = exp(factor * scores(key)) / (sum over all keys of the same, + exp(sink)).
+/// weights(key) = exp(factor * scores(key)) / (sum over all keys of the same, + exp of each sink).
 struct Softmax {
   /// Null: there is one key.
   ExprRef key = nullptr;
   /// Before the maximum is subtracted; natural units times 1 / factor.
   ExprRef scores = nullptr;
   double factor = 1;
-  /// In natural units; null where there is none.
-  ExprRef sink = nullptr;
+  /// In natural units.
+  llvm::SmallVector<ExprRef> sinks;
   /// The op that computes the sum, which stands for the softmax.
   mlir::Operation *sum = nullptr;
   /// A select gives rows without a key the weights 0.
@@ -39,32 +39,14 @@ struct Miss {
   std::string reason;
   /// The index that the softmax is over in place of the key's, where that is the reason and it is known.
   ExprRef axis = nullptr;
+  /// It is over another axis than this product contracts: another product may tell more.
+  bool isOfAxis = false;
 };
 
 /// Matches `weights` as a softmax over `key`, which is null for one key. Fails without a reason where nothing in it
 /// looks like one.
 mlir::FailureOr<Softmax> matchSoftmax(Elements &elements, ExprRef weights, ExprRef key, const SoftmaxOptions &options,
                                       Miss &miss);
-
-/// The op of the sum that the leaf is, if it sums exponentials.
-mlir::Operation *findExponentialSum(Elements &elements, ExprRef leaf);
-
-/// The op that ends a softmax over one key of which sum and maximum are folded away, so that an exponential over itself
-/// is left, somewhere in an expression that was read deep; null where there is none.
-mlir::Operation *findFoldedSoftmax(Elements &elements, ExprRef e);
-
-/// True if `e` is not `inner`.
-bool isNegation(ExprRef e, ExprRef &inner);
-
-/// A select of 0, taken apart: 0 where the condition holds, or where it does not (isInverted), `value` elsewhere.
-struct ZeroSelect {
-  ExprRef condition, value;
-  bool isInverted;
-};
-std::optional<ZeroSelect> splitZeroSelect(ExprRef e);
-
-/// Without conversions between float types.
-ExprRef stripCasts(ExprRef e);
 
 } // namespace attn::fusion
 

@@ -136,7 +136,8 @@ static void limitIndices(ArrayRef<ExprRef> read, const llvm::MapVector<Value, un
     walk(root, [&](ExprRef e) {
       if (!e->is(Expr::Kind::Element))
         return;
-      for (auto [dim, index] : llvm::enumerate(e->operands))
+      for (unsigned dim = 0; dim < e->operands.size(); ++dim) {
+        ExprRef index = e->operands[dim];
         walk(index, [&](ExprRef part) {
           bool isRead = part->is(Expr::Kind::Element) || (part->is(Expr::Kind::Outside) && part->value);
           auto place = isRead ? places.find(part->value) : places.end();
@@ -146,6 +147,7 @@ static void limitIndices(ArrayRef<ExprRef> read, const llvm::MapVector<Value, un
           int64_t limit = index->is(Expr::Kind::Linear) ? 1 : sizeOf(e->value, dim);
           input.limit = limited.insert(place->second).second ? limit : std::min(input.limit, limit);
         });
+      }
     });
 }
 
@@ -214,7 +216,7 @@ static StringRef nameOf(Sizes kind) {
 LogicalResult Verifier::verifyGraph() {
   SetVector<Value> leaves;
   for (const Operand *operand : {&match.query, &match.key, &match.value})
-    leaves.insert(operand->tensor);
+    leaves.insert(operand->repeated ? operand->repeated : operand->tensor);
   SetVector<Value> operands = leaves;
   for (ExprRef read : getReads(elements, match))
     walk(read, [&](ExprRef e) {

@@ -60,20 +60,17 @@ ExprRef Elements::readExpand(tensor::ExpandShapeOp op, ArrayRef<ExprRef> indices
 
 ExprRef Elements::readConcat(tensor::ConcatOp op, ArrayRef<ExprRef> indices, Reader reader) {
   // From the last input to the first: below the end of an input it is that one, else what is behind it.
-  int64_t dim = op.getDim(), end = op.getResultType().getDimSize(dim);
-  ExprRef result = nullptr;
+  int64_t dim = op.getDim();
+  ExprRef end = readSize(op.getResult(), dim), result = nullptr;
   for (auto [k, input] : llvm::enumerate(llvm::reverse(op.getInputs()))) {
-    int64_t size = cast<RankedTensorType>(input.getType()).getDimSize(dim);
-    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(end))
-      return nullptr;
-    int64_t first = end - size;
-    ExprRef isBelowEnd = expressions.compare(arith::CmpIPredicate::slt, indices[dim], expressions.integer(end));
-    ExprRef isBehind = expressions.compare(arith::CmpIPredicate::sge, indices[dim], expressions.integer(first));
+    ExprRef size = readSize(input, dim), first = expressions.add(end, size, -1);
+    ExprRef isBelowEnd = compare(arith::CmpIPredicate::slt, indices[dim], end);
+    ExprRef isBehind = compare(arith::CmpIPredicate::sge, indices[dim], first);
     end = first;
     if ((k != 0 && isBelowEnd->getBool() == false) || isBehind->getBool() == false)
       continue;
     SmallVector<ExprRef> source(indices);
-    source[dim] = size == 1 ? expressions.integer(0) : expressions.scaled(indices[dim], 1, -first);
+    source[dim] = size->getInteger() == 1 ? expressions.integer(0) : expressions.add(indices[dim], first, -1);
     ExprRef element = reader(input, source);
     if (!element)
       return nullptr;
@@ -90,16 +87,24 @@ struct Box {
 };
 } // namespace
 
-static Box enterBox(Expressions &expressions, ArrayRef<ExprRef> indices, ArrayRef<int64_t> offsets,
-                    ArrayRef<int64_t> sizes) {
+static Box enterBox(Elements &elements, ArrayRef<ExprRef> indices, ArrayRef<ExprRef> offsets, ArrayRef<ExprRef> sizes) {
+  Expressions &expressions = elements.expressions;
   Box box{expressions.boolean(true), {}};
   for (auto [index, offset, size] : llvm::zip_equal(indices, offsets, sizes)) {
-    ExprRef isBehindStart = expressions.compare(arith::CmpIPredicate::sge, index, expressions.integer(offset));
-    ExprRef isBeforeEnd = expressions.compare(arith::CmpIPredicate::slt, index, expressions.integer(offset + size));
+    ExprRef isBehindStart = elements.compare(arith::CmpIPredicate::sge, index, offset);
+    ExprRef isBeforeEnd = elements.compare(arith::CmpIPredicate::slt, index, expressions.add(offset, size));
     box.isInside = expressions.conjunction(box.isInside, expressions.conjunction(isBehindStart, isBeforeEnd));
-    box.indices.push_back(size == 1 ? expressions.integer(0) : expressions.scaled(index, 1, -offset));
+    box.indices.push_back(size->getInteger() == 1 ? expressions.integer(0) : expressions.add(index, offset, -1));
   }
   return box;
+}
+
+/// Offsets or sizes, constant or not.
+static SmallVector<ExprRef> readAll(Elements &elements, ArrayRef<OpFoldResult> values) {
+  return llvm::map_to_vector(values, [&](OpFoldResult value) {
+    auto scalar = dyn_cast<Value>(value);
+    return scalar ? elements.readScalar(scalar) : elements.expressions.integer(*getConstantIntValue(value));
+  });
 }
 
 /// What is read of a tensor that is one thing inside a box and another one outside; null where the inside is not known.
@@ -115,11 +120,9 @@ static ExprRef readBox(Expressions &expressions, ExprRef isInside, llvm::functio
 }
 
 ExprRef Elements::readInsertion(tensor::InsertSliceOp op, ArrayRef<ExprRef> indices, Reader reader) {
-  if (llvm::any_of(op.getStaticOffsets(), ShapedType::isDynamic) ||
-      llvm::any_of(op.getStaticSizes(), ShapedType::isDynamic) ||
-      llvm::any_of(op.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
+  if (llvm::any_of(op.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
     return nullptr;
-  Box box = enterBox(expressions, indices, op.getStaticOffsets(), op.getStaticSizes());
+  Box box = enterBox(*this, indices, readAll(*this, op.getMixedOffsets()), readAll(*this, op.getMixedSizes()));
   llvm::SmallBitVector dropped = op.getDroppedDims();
   SmallVector<ExprRef> source;
   for (auto [k, index] : llvm::enumerate(box.indices))
@@ -132,10 +135,12 @@ ExprRef Elements::readInsertion(tensor::InsertSliceOp op, ArrayRef<ExprRef> indi
 
 ExprRef Elements::readPad(tensor::PadOp op, ArrayRef<ExprRef> indices, Reader reader) {
   Value padding = op.getConstantPaddingValue();
-  ArrayRef<int64_t> shape = op.getSourceType().getShape();
-  if (!padding || llvm::any_of(op.getStaticLow(), ShapedType::isDynamic) || ShapedType::isDynamicShape(shape))
+  if (!padding)
     return nullptr;
-  Box box = enterBox(expressions, indices, op.getStaticLow(), shape);
+  SmallVector<ExprRef> sizes;
+  for (int64_t k = 0; k < op.getSourceType().getRank(); ++k)
+    sizes.push_back(readSize(op.getSource(), k));
+  Box box = enterBox(*this, indices, readAll(*this, op.getMixedLowPad()), sizes);
   return readBox(
       expressions, box.isInside, [&] { return reader(op.getSource(), box.indices); },
       [&] { return readScalar(padding); });

@@ -41,6 +41,8 @@ namespace {
 /// What became of a softmax.
 struct Outcome {
   bool isFused = false;
+  /// The reason is one product's; another one, which contracts another axis, may have a better one.
+  bool isOfAxis = false;
   std::string text;
 };
 
@@ -65,6 +67,8 @@ private:
       reading = std::make_shared<Reading>(getOperation());
     return reading->elements;
   }
+  /// Of the softmax that the op stands for, which is noted where it was not known as one.
+  Outcome &getOutcome(Operation *op);
   /// Finds the softmaxes of the function, in its order.
   void findSoftmaxes();
   /// Replaces the contraction if it is one of an attention. Fails where verification finds that it is not.
@@ -78,6 +82,8 @@ private:
   llvm::MapVector<Operation *, Outcome> softmaxes;
   /// What may be a product with values, and is not looked at yet.
   llvm::SetVector<Operation *> contractions;
+  /// The ops that stand for a softmax by now, by the one that stood for it in the graph.
+  llvm::DenseMap<Operation *, Operation *> raised;
   /// Their locations, for ops that are gone by the end.
   llvm::DenseMap<Operation *, Location> locations;
 };
@@ -172,16 +178,19 @@ static Operation *findLiveUser(Value value, const llvm::DenseSet<Operation *> &d
   return nullptr;
 }
 
-/// The first tensor of weights that is read whole, if something other than the attention uses it.
+/// The first tensor of weights that something other than the attention uses, of those that are read whole if there are.
 static std::optional<Operand> findUsedWeights(Elements &elements, ExprRef read,
                                               const llvm::DenseSet<Operation *> &dead) {
+  std::optional<Operand> found;
   for (const TensorElement &element : elements.findTensors(read)) {
     if (!findLiveUser(element.tensor, dead))
       continue;
     Operand weights{element.tensor, element.indices, {}};
-    return weights;
+    if (isReadWhole(elements, weights))
+      return weights;
+    found = found ? found : weights;
   }
-  return std::nullopt;
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,9 +217,19 @@ static std::string whyNotReplaced(const AttentionMatch &match, const llvm::Dense
   return {};
 }
 
+/// With as many digits as tell it from its neighbours in the type of the scores.
+static std::string printConstant(double constant, FloatType type) {
+  APFloat value(constant);
+  bool losesInfo = false;
+  value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  SmallString<32> text;
+  value.toString(text);
+  return std::string(text);
+}
+
 static std::string describe(const AttentionMatch &match, AttentionOp op) {
   std::string text = "fused into attention: scale ";
-  text += match.scale.factors.empty() ? llvm::formatv("{0}", match.scale.constant).str() : std::string("at run time");
+  text += match.scale.factors.empty() ? printConstant(match.scale.constant, match.scoreType) : "at run time";
   if (match.roles.numKvHead < match.roles.head.size())
     text += ", grouped heads";
   if (!op.getScoreRegion().empty())
@@ -246,14 +265,17 @@ LogicalResult FusePass::fuse(Operation *root) {
   auto findWeights = [&](ExprRef weights) { return findUsedWeights(elements, weights, dead); };
   FailureOr<AttentionMatch> match = matchAttention(elements, root, options, findWeights, miss);
   if (failed(match)) {
-    if (miss.sum && !softmaxes[miss.sum].isFused && softmaxes[miss.sum].text.empty())
-      softmaxes[miss.sum].text = miss.reason;
+    if (!miss.sum)
+      return success();
+    Outcome &outcome = getOutcome(miss.sum);
+    if (!outcome.isFused && (outcome.text.empty() || (outcome.isOfAxis && !miss.isOfAxis)))
+      outcome = {false, miss.isOfAxis, miss.reason};
     return success();
   }
   Value usedWeights = match->weights ? match->weights->tensor : Value();
   llvm::DenseSet<Value> reads = findReads(*match);
   if (std::string text = whyNotReplaced(*match, reads, usedWeights); !text.empty()) {
-    softmaxes[match->softmax.sum].text = text;
+    getOutcome(match->softmax.sum) = {false, false, text};
     return success();
   }
   dead = findDead(root, reads, usedWeights);
@@ -261,7 +283,7 @@ LogicalResult FusePass::fuse(Operation *root) {
   bool isVerified = verify || (fusionFlags.isConstructed() && fusionFlags->verify);
   if (isVerified && failed(verifyFusion(elements, *match, built)))
     return failure();
-  softmaxes[match->softmax.sum] = {true, describe(*match, built.op)};
+  getOutcome(match->softmax.sum) = {true, false, describe(*match, built.op)};
   reading.reset();
   Block *block = root->getBlock();
   root->getResult(0).replaceAllUsesWith(built.out);
@@ -294,7 +316,7 @@ static void resolveSizes(func::FuncOp function) {
     ImplicitLocOpBuilder builder(op.getLoc(), op);
     if (isOwn)
       continue;
-    op.replaceAllUsesWith(RegionBuilder(builder, expressions).build(size, builder.getIndexType()));
+    op.replaceAllUsesWith(RegionBuilder(builder).build(size, builder.getIndexType()));
     op.erase();
   }
 }
@@ -314,20 +336,30 @@ static bool isElementwiseEnd(Operation *op) {
   return isa_and_present<arith::DivFOp, arith::MulFOp, arith::SelectOp, math::ExpOp>(last);
 }
 
+Outcome &FusePass::getOutcome(Operation *op) {
+  if (Operation *original = raised.lookup(op))
+    return softmaxes[original];
+  locations.insert({op, op->getLoc()});
+  return softmaxes[op];
+}
+
+/// True if a result of the op is a sum of exponentials.
+static bool sumsExponentials(Elements &elements, Operation *op) {
+  return llvm::any_of(op->getResults(), [&](OpResult result) {
+    auto indices = elements.makeResultIndices(op, result.getResultNumber());
+    return indices && findExponentialSum(elements, elements.expressions.element(result, *indices));
+  });
+}
+
 void FusePass::findSoftmaxes() {
   Elements &elements = getElements();
   getOperation().walk([&](Operation *op) {
-    auto indices = elements.makeResultIndices(op);
+    auto indices = isElementwiseEnd(op) ? elements.makeResultIndices(op) : std::nullopt;
+    if (Operation *folded = indices ? findFoldedSoftmax(elements, elements.read(op->getResult(0), *indices)) : nullptr)
+      getOutcome(folded);
     bool isOp = isa<SoftmaxOp, linalg::SoftmaxOp>(op) && op->getNumResults() == 1;
-    Operation *folded = indices && isElementwiseEnd(op)
-                            ? findFoldedSoftmax(elements, elements.read(op->getResult(0), *indices))
-                            : nullptr;
-    if (folded && softmaxes.insert({folded, {}}).second)
-      locations.insert({folded, folded->getLoc()});
-    if (!isOp && (!indices || !findExponentialSum(elements, elements.expressions.element(op->getResult(0), *indices))))
-      return;
-    softmaxes[op] = {};
-    locations.insert({op, op->getLoc()});
+    if (isOp || sumsExponentials(elements, op))
+      getOutcome(op);
   });
 }
 
@@ -348,8 +380,10 @@ void FusePass::raiseSoftmax(Operation *op) {
   ExprRef weights = elements.read(op->getResult(0), *indices);
   for (auto [axis, key] : llvm::enumerate(*indices)) {
     Miss miss;
+    if (!key->is(Expr::Kind::Dim))
+      continue;
     auto softmax = matchSoftmax(elements, weights, key, {}, miss);
-    if (failed(softmax) || softmax->sink || softmax->keptWhere || softmax->factor != 1 || softmax->sum == op)
+    if (failed(softmax) || !softmax->sinks.empty() || softmax->keptWhere || softmax->factor != 1 || softmax->sum == op)
       continue;
     Value scores = findScores(elements, *softmax, *indices);
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -358,12 +392,15 @@ void FusePass::raiseSoftmax(Operation *op) {
     OpBuilder builder(op);
     Value out = tensor::EmptyOp::create(builder, op->getLoc(), tensor::getMixedSizes(builder, op->getLoc(), scores),
                                         type.getElementType());
-    auto raised = SoftmaxOp::create(builder, op->getLoc(), type, scores, out, builder.getI64IntegerAttr(axis));
-    op->getResult(0).replaceAllUsesWith(raised.getResult());
+    auto whole = SoftmaxOp::create(builder, op->getLoc(), type, scores, out, builder.getI64IntegerAttr(axis));
+    op->getResult(0).replaceAllUsesWith(whole.getResult());
     reading.reset();
-    Outcome &outcome = softmaxes[softmax->sum];
+    Outcome &outcome = getOutcome(softmax->sum);
+    // With its guard it may be raised once more.
+    bool isFirst = !raised.contains(softmax->sum);
+    raised[whole] = isFirst ? softmax->sum : raised.lookup(softmax->sum);
     outcome.text = outcome.text.empty() ? "no product with values reads the weights" : outcome.text;
-    outcome.text += "; it is attn.softmax now, which gives 0 for rows of -inf";
+    outcome.text += isFirst ? "; it is attn.softmax now, which gives 0 for rows of -inf" : "";
     return;
   }
 }
@@ -389,6 +426,7 @@ static bool mayBeRoot(Operation *op) {
 void FusePass::runOnOperation() {
   softmaxes.clear();
   locations.clear();
+  raised.clear();
   reading.reset();
   findSoftmaxes();
   reading.reset();
