@@ -667,3 +667,24 @@ TEST(Work, sees_what_fusion_makes) {
   EXPECT_EQ(module.countWork("f", inputs, CompileOptions().fuse(false))->attentions, 0);
   EXPECT_NE(module.compile("f")->describe().find("\ntiles of "), std::string::npos);
 }
+
+//===----------------------------------------------------------------------===//
+// Checked code
+//===----------------------------------------------------------------------===//
+
+TEST(CheckedKernels, compute_the_same_bits) {
+  Kernel kernel = compile(attention), checked = compile(attention, CompileOptions().checkBounds(true));
+  AttentionData data(2, 33, 65), again(2, 33, 65);
+  ASSERT_TRUE(kernel.run(data.inputs(), data.outputs()).ok());
+  auto report = checked.run(again.inputs(), again.outputs(), RunOptions().threads(3).leastWork(1));
+  ASSERT_TRUE(report.ok()) << report.error().str();
+  EXPECT_EQ(std::memcmp(data.out.data(), again.out.data(), data.out.size() * 4), 0);
+  EXPECT_TRUE(again.q.isIntact() && again.k.isIntact() && again.v.isIntact() && again.out.isIntact());
+}
+
+TEST(CheckedKernels, are_for_cpus) {
+  auto kernel = parse(attention).compile("", Target::named("emulator"), CompileOptions().checkBounds(true));
+  ASSERT_FALSE(kernel.ok());
+  EXPECT_EQ(kernel.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(kernel.error().message, "checkBounds expects a CPU, but the target is emulator");
+}

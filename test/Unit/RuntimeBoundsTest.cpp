@@ -10,10 +10,16 @@
 
 namespace {
 
-/// A descriptor of rank 2 over 3 rows of 4 floats, 6 apart, from the second on.
+/// 3 rows of 4 floats, 6 apart, from the second on.
 struct Matrix {
   float memory[24] = {};
-  int64_t words[7] = {reinterpret_cast<int64_t>(memory), reinterpret_cast<int64_t>(memory), 1, 3, 4, 6, 1};
+  int64_t words[7] = {0, 0, 1, 3, 4, 6, 1};
+
+  /// Its descriptor, of rank 2.
+  const int64_t *descriptor() {
+    words[0] = words[1] = reinterpret_cast<int64_t>(memory);
+    return words;
+  }
 };
 
 /// What a function is to check: bytes from an offset to the first element on, or lanes of 4 bytes.
@@ -27,13 +33,13 @@ struct Request {
 
 void checkRequest(void **arguments) {
   auto &request = *static_cast<Request *>(arguments[0]);
-  auto *marked = static_cast<char *>(attn_rt_guard_tensor("input 0", 2, 4, request.matrix.words));
+  auto *marked = static_cast<char *>(attn_rt_guard_tensor("input 0", 2, 4, request.matrix.descriptor()));
   char *address = marked + 4 + request.offset;
   request.plain = request.lanes ? attn_rt_check_lanes(address, 4, request.lanes, nullptr, 0, 0, request.place)
                                 : attn_rt_check_access(address, request.bytes, nullptr, 0, 1, request.place);
 }
 
-std::string check(Request request) {
+std::string check(Request &&request) {
   attn_rt_call_result result;
   void *arguments[] = {&request};
   attn_rt_call(nullptr, checkRequest, arguments, &result);
@@ -86,7 +92,7 @@ TEST(RuntimeBounds, LanesThatAreOffTouchNothing) {
 TEST(RuntimeBounds, AddressesOfOthersMustNotLeadToTensors) {
   auto function = [](void **arguments) {
     auto &matrix = *static_cast<Matrix *>(arguments[0]);
-    attn_rt_guard_tensor("input 0", 2, 4, matrix.words);
+    attn_rt_guard_tensor("input 0", 2, 4, matrix.descriptor());
     int variable = 0;
     attn_rt_check_access(&variable, 4, nullptr, 0, 0, "");
     attn_rt_check_access(&variable, 4, &variable, sizeof(variable), 0, "");
@@ -102,7 +108,7 @@ TEST(RuntimeBounds, AddressesOfOthersMustNotLeadToTensors) {
 
 TEST(RuntimeBounds, BuffersAreReleasedAndCounted) {
   auto function = [](void **arguments) {
-    attn_rt_guard_tensor("input 0", 2, 4, static_cast<Matrix *>(arguments[0])->words);
+    attn_rt_guard_tensor("input 0", 2, 4, static_cast<Matrix *>(arguments[0])->descriptor());
     for (int round = 0; round < 40000; ++round) {
       void *buffer = _mlir_memref_to_llvm_alloc(24);
       *static_cast<char *>(attn_rt_check_access(static_cast<char *>(buffer) + 23, 1, nullptr, 0, 1, "")) = 1;
@@ -128,7 +134,7 @@ TEST(RuntimeBounds, ScratchIsTheWorkersOwn) {
   };
   auto function = [](void **arguments) {
     auto &loop = *static_cast<Loop *>(arguments[0]);
-    attn_rt_guard_tensor("input 0", 2, 4, loop.matrix.words);
+    attn_rt_guard_tensor("input 0", 2, 4, loop.matrix.descriptor());
     auto body = [](void *context, int64_t, int64_t, void *scratch) {
       attn_rt_check_access(scratch, static_cast<Loop *>(context)->bytes, context, sizeof(Loop), 1, "");
     };
@@ -136,7 +142,6 @@ TEST(RuntimeBounds, ScratchIsTheWorkersOwn) {
   };
   for (int64_t bytes : {24, 25}) {
     Loop loop = {{}, bytes};
-    loop.matrix.words[0] = loop.matrix.words[1] = reinterpret_cast<int64_t>(loop.matrix.memory);
     attn_rt_pool *pool = attn_rt_pool_create(4);
     attn_rt_call_options options = {pool, 0, nullptr, 1, nullptr};
     void *arguments[] = {&loop};
@@ -150,7 +155,7 @@ TEST(RuntimeBounds, ScratchIsTheWorkersOwn) {
 
 TEST(RuntimeBounds, OutsideOfCallsNothingIsChecked) {
   Matrix matrix;
-  EXPECT_EQ(attn_rt_guard_tensor("input 0", 2, 4, matrix.words), matrix.memory);
+  EXPECT_EQ(attn_rt_guard_tensor("input 0", 2, 4, matrix.descriptor()), matrix.memory);
   EXPECT_EQ(attn_rt_check_access(matrix.memory, 1000, nullptr, 0, 0, ""), matrix.memory);
 }
 

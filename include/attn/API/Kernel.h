@@ -94,7 +94,7 @@ public:
   CompileOptions &allowTf32(bool on) { return tf32Products = on, *this; }
   /// Check each access of memory as the code runs: one that would leave the tensor, buffer or scratch that its address
   /// was computed from, or touch memory between the rows of a tensor, ends the run with OutOfBounds, and is not done.
-  /// For finding faults of this compiler: code is some ten times slower, with the same bits. Off unless turned on. CPUs
+  /// For finding faults of this compiler: code is several times slower, with the same bits. Off unless turned on. CPUs
   /// only: Unsupported elsewhere.
   CompileOptions &checkBounds(bool on) { return checkedAccesses = on, *this; }
   /// LLVM's optimisation of the generated code; on unless turned off. Off is for debugging: slower code, the same bits

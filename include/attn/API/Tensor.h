@@ -23,7 +23,8 @@
 
 namespace attn {
 
-/// Element types. I1 is a byte an element: any but 0 is true, and results are 0 or 1. MLIR's `index` is I64 here. Other marks types that no kernel takes.
+/// Element types. I1 is a byte an element: any but 0 is true, and results are 0 or 1. MLIR's `index` is I64 here. Other
+/// marks types that no kernel takes.
 enum class DType { F16, BF16, F32, F64, I1, I8, I16, I32, I64, Other };
 
 /// MLIR's spelling: "f32", "i1", ... Static storage.

@@ -26,8 +26,8 @@ typedef struct attn_rt_tensor_map {
 } attn_rt_tensor_map;
 
 /// 1 if a kernel can copy boxes from the view, by the rules of cuTensorMapEncodeTiled, or if it has no address; else 0
-/// with the message filled: "expects ...". The stride of a dimension of size 1 is not looked at. A view with a size of 0
-/// is right, but no kernel may copy from it. For those who write a device.
+/// with the message filled: "expects ...". The stride of a dimension of size 1 is not looked at. A view with a size of
+/// 0 is right, but no kernel may copy from it. For those who write a device.
 int32_t attn_rt_check_tensor_map(const attn_rt_tensor_map *map, char message[ATTN_RT_MESSAGE_BYTES]);
 
 enum attn_rt_parameter_kind {
