@@ -130,8 +130,8 @@ def ExpandOpsPass : Pass<"flash-expand-ops", "::mlir::func::FuncOp"> {
     | 0 | abs, neg, ceil, floor, trunc, round, roundeven, copysign, minimum, maximum, comparisons, remf |
     | 0.5 | +, -, *, /, fma, sqrt |
     | 0.6 | sin, cos, exp2, powf, fpowi |
-    | 1 | atan, atan2, cbrt, exp, log, log2, fpowi by a constant |
-    | 1.5 | acos, rsqrt |
+    | 1 | atan, cbrt, exp, log, log2, fpowi by a constant |
+    | 1.5 | acos, atan2, rsqrt |
     | 2 | acosh, asinh, atanh, cosh, log10, sinh, tan |
     | 3 | erfc, expm1, log1p |
     | 5 | erf, tanh |

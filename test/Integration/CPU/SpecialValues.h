@@ -83,6 +83,17 @@ inline std::string run(const std::string &text, const std::string &target, const
   return "";
 }
 
+/// Compares outputs with the reference interpreter.
+inline void expectAgreement(const std::string &text, const std::vector<attn::Argument> &inputs,
+                            const std::vector<attn::MutableTensorView> &outputs) {
+  auto module = attn::Module::parse(text, "special-values.mlir");
+  ASSERT_TRUE(module.ok()) << module.error().str();
+  auto comparisons = module->check("", inputs, std::vector<attn::TensorView>(outputs.begin(), outputs.end()));
+  ASSERT_TRUE(comparisons.ok()) << comparisons.error().str();
+  for (const attn::Comparison &comparison : *comparisons)
+    EXPECT_TRUE(comparison.pass) << comparison.message;
+}
+
 /// The CPUs that a function is run for, and the GPUs. On other architectures than x86-64 this machine's CPU.
 inline std::vector<std::string> cpuTargets() {
 #if defined(__x86_64__)

@@ -216,7 +216,7 @@ const Binary kBinary[] = {
     {named("arith.maximumf"), maximum, 0},
     {named("arith.minimumf"), [](long double x, long double y) { return -maximum(-x, -y); }, 0},
     {named("math.copysign"), std::copysign, 0},
-    {named("math.atan2"), std::atan2, 1},
+    {named("math.atan2"), std::atan2, 1.5},
     {named("math.powf"), std::pow, 0.6},
     {"$r = math.fma $x, $y, $x : $T", [](long double x, long double y) { return std::fma(x, y, x); }, 0.5},
     {ifCompared("oeq"), [](long double x, long double y) { return x == y ? x : y; }, 0},
