@@ -3,7 +3,7 @@
 #
 # Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build,
 # %attn_tools_dir, %llvm_tools_dir, %cxx (the compiler of the build), %fake_cuda (a CUDA driver and a cuBLAS without a
-# GPU).
+# GPU), %suite_target (what tests compile for).
 # Features: x86-64, x86-avx2, x86-avx512, uninstrumented, valgrind, shared-inputs, ptxas, gpu (a CUDA driver with a
 # device).
 
@@ -25,6 +25,11 @@ config.test_source_root = os.path.join(config.attn_source_root, "test")
 config.test_exec_root = config.attn_test_build_dir
 
 
+def set_suite_target():
+    """What tests compile for: the same code on every x86-64 host, whatever else its CPU has."""
+    config.suite_target = "x86-64-v3" if "x86-avx2" in config.available_features else "host"
+
+
 def add_tools():
     """Replaces each tool's name by its path, so that a test never takes a tool of the same name from PATH."""
     own = ["attn-opt", "attn-run", "attn-compile", "attn-import", "attn-bench", "attn-lsp-server", "attn-example-jit",
@@ -35,7 +40,11 @@ def add_tools():
             path = os.path.join(folder, tool)
             if os.path.exists(path):
                 # Not part of a longer word, a path or an option.
-                config.substitutions.append((r"(?<![\w./%-])" + tool + r"(?![\w./-])", path))
+                word = r"(?<![\w./%-])" + tool + r"(?![\w./-])"
+                if tool == "attn-run":
+                    # The suite's target, but where a command says another one.
+                    config.substitutions.append((word + r"(?![^|&;]*--target)", f"{path} --target={config.suite_target}"))
+                config.substitutions.append((word, path))
     path = os.pathsep.join([config.attn_tools_dir, config.llvm_tools_dir, config.environment["PATH"]])
     config.environment["PATH"] = path
 
@@ -97,14 +106,16 @@ def add_gpu():
         config.available_features.add("gpu")
 
 
+add_host_features()
+set_suite_target()
 config.substitutions.append(("%attn_root", config.attn_source_root))
 config.substitutions.append(("%attn_build", config.attn_build_root))
 config.substitutions.append(("%attn_tools_dir", config.attn_tools_dir))
 config.substitutions.append(("%llvm_tools_dir", config.llvm_tools_dir))
 config.substitutions.append(("%cxx", config.attn_cxx))
+config.substitutions.append(("%suite_target", config.suite_target))
 config.substitutions.append(("%fake_cuda", os.path.join(config.attn_build_root, "lib", "attn-test-fake-cuda.so")))
 add_tools()
-add_host_features()
 add_instruction_counts()
 add_shared_inputs()
 add_ptxas()

@@ -136,7 +136,11 @@ static Step compileOtherMath(Operation &op, ArrayRef<unsigned> in, ArrayRef<unsi
       })
       .Case([&](math::FPowIOp) {
         return [a = in[0], b = in[1], d = out[0]](Frame &frame) {
-          frame.scalars[d].real = std::pow(frame.scalars[a].real, static_cast<double>(frame.scalars[b].integer));
+          double x = frame.scalars[a].real;
+          int64_t n = frame.scalars[b].integer;
+          // f64 may round n, but its lowest bit tells the sign.
+          double size = std::pow(std::fabs(x), static_cast<double>(n));
+          frame.scalars[d].real = n % 2 ? std::copysign(size, x) : size;
           return true;
         };
       })

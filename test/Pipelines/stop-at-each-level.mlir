@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-compile="to=graph" | FileCheck %s --check-prefix=GRAPH
+// RUN: attn-opt %s --attn-compile="to=graph target=x86-64-v3" | FileCheck %s --check-prefix=GRAPH
 // RUN: attn-opt %s --attn-compile="to=tiled target=x86-64-v3" | FileCheck %s --check-prefix=TILED
 // RUN: attn-opt %s --attn-compile="to=tiled target=x86-64-v3 tile-q=8 tile-kv=24" | FileCheck %s --check-prefix=TILES
 // RUN: attn-opt %s --attn-compile="to=target target=x86-64-v3" | FileCheck %s --check-prefix=TARGET

@@ -3,7 +3,7 @@
 // RUN: attn-opt %s --attn-fuse --remarks-filter=attn --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=OFF
 // RUN: attn-opt %s --attn-fuse=verify --remarks-filter=attn --remark-format=emitRemark 2>&1 | FileCheck %s
 // RUN: attn-opt %s --attn-fuse --attn-verify-fusion --remarks-filter=attn --remark-format=emitRemark 2>&1 | FileCheck %s
-// RUN: attn-opt %s --attn-compile="to=graph verify-fusion=true" --remarks-filter=attn --remark-format=emitRemark 2>&1 \
+// RUN: attn-opt %s --attn-compile="to=graph verify-fusion=true target=x86-64-v3" --remarks-filter=attn --remark-format=emitRemark 2>&1 \
 // RUN:   | FileCheck %s
 // RUN: attn-run %s --function=keys_dropped_by_constant --attn-verify-fusion --remarks --check 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=CHECKED

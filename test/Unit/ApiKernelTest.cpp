@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "GuardedMemory.h"
+#include "SuiteTarget.h"
 #include "attn/attn.h"
 
 #include <atomic>
@@ -59,7 +60,7 @@ Module parse(const std::string &text) {
 }
 
 Kernel compile(const char *text, const CompileOptions &options = {}) {
-  Result<Kernel> kernel = parse(text).compile("", Target::host(), options);
+  Result<Kernel> kernel = parse(text).compile("", Target::named(suiteCpu()), options);
   if (!kernel) {
     ADD_FAILURE() << kernel.error().str();
     std::abort();
@@ -222,7 +223,7 @@ TEST(ModuleTest, types_that_kernels_do_not_have) {
 TEST(ModuleTest, options_out_of_range) {
   Module module = parse(axpy);
   auto code = [&](const CompileOptions &options) {
-    auto kernel = module.compile("", Target::host(), options);
+    auto kernel = module.compile("", Target::named(suiteCpu()), options);
     return kernel ? "" : kernel.error().message;
   };
   EXPECT_EQ(code(CompileOptions().tileQ(24)), "tileQ expects a power of two from 1 to 1024, but got 24; use 0 to let "

@@ -3,6 +3,7 @@
 #ifndef ATTN_TEST_UNIT_JITTESTUTIL_H
 #define ATTN_TEST_UNIT_JITTESTUTIL_H
 
+#include "SuiteTarget.h"
 #include "attn/Runtime.h"
 #include "attn/Target/Compile.h"
 #include "mlir/Parser/Parser.h"
@@ -40,9 +41,15 @@ struct Compiled {
   }
 };
 
-/// Compiles for this machine with the verifier between passes. `change`, if any, sees the module first; `optimize`:
-/// with LLVM's passes.
-inline Compiled compile(llvm::StringRef source, const attn::PipelineOptions &pipeline = {},
+/// The pipeline's defaults, for the suite's CPU.
+inline attn::PipelineOptions suiteOptions() {
+  attn::PipelineOptions options;
+  options.target = suiteCpu();
+  return options;
+}
+
+/// Compiles with the verifier between passes. `change`, if any, sees the module first; `optimize`: with LLVM's passes.
+inline Compiled compile(llvm::StringRef source, const attn::PipelineOptions &pipeline = suiteOptions(),
                         llvm::function_ref<void(mlir::ModuleOp)> change = {}, bool optimize = true) {
   Compiled compiled;
   mlir::DialectRegistry registry;

@@ -22,6 +22,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CONVERTFLASHTOLLVMPASS
@@ -55,6 +56,21 @@ static void simplifyLocations(ModuleOp module) {
   });
 }
 
+/// math.expm1 becomes a call of libm's: LLVM's dialect would get exp(x) - 1, which has no digits left next to 0.
+static LogicalResult callExpM1(ModuleOp module) {
+  auto isFound = [](math::ExpM1Op) { return WalkResult::interrupt(); };
+  if (!module.walk(isFound).wasInterrupted())
+    return success();
+  RewritePatternSet patterns(module.getContext());
+  populateMathToLibmConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  target.addIllegalOp<math::ExpM1Op>();
+  target.addLegalOp<gpu::GPUModuleOp>();
+  target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
 namespace {
 
 struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFlashToLLVMPass> {
@@ -74,6 +90,8 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
     LLVMTypeConverter converter(&getContext(), options, &layout);
     SmallVector<attn::EntryFunction> entries = attn::collectEntryFunctions(module);
 
+    if (failed(callExpM1(module)))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     SymbolTableCollection symbols;
     populateConversions(converter, patterns, symbols, onDevice);

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=32" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=32 target=x86-64-v3" --canonicalize --cse | FileCheck %s
 
 // What only the run knows is checked in front of the loop, one check for each relation.
 

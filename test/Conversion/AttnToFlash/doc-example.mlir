@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=32" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=32 target=x86-64-v3" --canonicalize --cse | FileCheck %s
 
 // CHECK-LABEL: func.func @static_causal
 // CHECK-SAME: %[[Q:[^:]+]]: memref<2x6x40x24xf32>, %[[K:[^:]+]]: memref<2x3x50x24xf32>, %[[V:[^:]+]]: memref<2x3x50x8xf32>, %[[O:[^:]+]]: memref<2x6x40x8xf32>

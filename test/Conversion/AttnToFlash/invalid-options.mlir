@@ -1,9 +1,9 @@
-// RUN: not attn-opt %s --convert-attn-to-flash="tile-q=24" 2>&1 | FileCheck %s --check-prefix=TILEQ
-// RUN: not attn-opt %s --convert-attn-to-flash="tile-q=2048" 2>&1 | FileCheck %s --check-prefix=LARGE
-// RUN: not attn-opt %s --convert-attn-to-flash="tile-kv=-1" 2>&1 | FileCheck %s --check-prefix=TILEKV
-// RUN: not attn-opt %s --convert-attn-to-flash="segment-keys=-1" 2>&1 | FileCheck %s --check-prefix=SEGMENT
+// RUN: not attn-opt %s --convert-attn-to-flash="tile-q=24 target=x86-64-v3" 2>&1 | FileCheck %s --check-prefix=TILEQ
+// RUN: not attn-opt %s --convert-attn-to-flash="tile-q=2048 target=x86-64-v3" 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: not attn-opt %s --convert-attn-to-flash="tile-kv=-1 target=x86-64-v3" 2>&1 | FileCheck %s --check-prefix=TILEKV
+// RUN: not attn-opt %s --convert-attn-to-flash="segment-keys=-1 target=x86-64-v3" 2>&1 | FileCheck %s --check-prefix=SEGMENT
 // RUN: not attn-opt %s --convert-attn-to-flash="target=z80" 2>&1 | FileCheck %s --check-prefix=TARGET
-// RUN: not attn-opt %s --convert-flash-to-cpu="block-rows=17" 2>&1 | FileCheck %s --check-prefix=BLOCK
+// RUN: not attn-opt %s --convert-flash-to-cpu="block-rows=17 target=x86-64-v3" 2>&1 | FileCheck %s --check-prefix=BLOCK
 
 // TILEQ: error: expects tile-q to be 0 or a power of two up to 1024, but got 24
 // LARGE: error: expects tile-q to be 0 or a power of two up to 1024, but got 2048

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --convert-attn-to-flash --split-input-file --verify-diagnostics
+// RUN: attn-opt %s --convert-attn-to-flash=target=x86-64-v3 --split-input-file --verify-diagnostics
 
 func.func @tensors(%q: tensor<1x1x4x8xf32>, %o: tensor<1x1x4x8xf32>, %s: f32) -> tensor<1x1x4x8xf32> {
   // expected-error @below {{expects memrefs in convert-attn-to-flash, but got tensors; bufferize first}}

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=32" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=32 target=x86-64-v3" --canonicalize --cse | FileCheck %s
 
 // Layouts become views with the four dimensions in order; nothing is copied.
 

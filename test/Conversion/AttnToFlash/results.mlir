@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=4" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=4 target=x86-64-v3" --canonicalize --cse | FileCheck %s
 
 // The weights need a second pass over all keys, with the final maximum and sum.
 // CHECK-LABEL: func.func @lse_weights_sink

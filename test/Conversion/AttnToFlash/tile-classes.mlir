@@ -1,5 +1,5 @@
-// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=8" --canonicalize --cse | FileCheck %s
-// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=8 skip-tiles=false" --canonicalize --cse \
+// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=8 target=x86-64-v3" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --convert-attn-to-flash="tile-q=16 tile-kv=8 skip-tiles=false target=x86-64-v3" --canonicalize --cse \
 // RUN:   | FileCheck %s --check-prefix=ALL
 
 // A mask on data: runs are written in front, one row for all heads, and the loop goes over the runs. What the mask reads

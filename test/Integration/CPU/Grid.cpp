@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Grid.h"
+#include "test/Unit/SuiteTarget.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -526,9 +527,6 @@ Problem ProblemBuilder::build() {
 
 Problem grid::build(const Case &c, bool keepsHeadSizes) { return ProblemBuilder(c, keepsHeadSizes).build(); }
 
-std::string grid::testTarget() {
-  const char *name = std::getenv("ATTN_TEST_TARGET");
-  return name ? name : "host";
-}
+std::string grid::testTarget() { return suiteTarget(); }
 
 bool grid::isGpu(const std::string &target) { return target.rfind("emulator", 0) == 0; }

@@ -73,8 +73,7 @@ private:
   GuardedMemory memory;
 };
 
-/// What tests of masks and scores compile for: this CPU ("host"), or what ATTN_TEST_TARGET says, such as
-/// emulator:sm_90a.
+/// What tests of masks and scores compile for, see suiteTarget().
 std::string testTarget();
 /// True for the emulator of a GPU: GPUs refuse f64, head sizes that types leave open, and some tile sizes.
 bool isGpu(const std::string &target);

@@ -3,6 +3,7 @@
 
 #include "attn/attn.h"
 #include "test/Unit/AttentionText.h"
+#include "test/Unit/SuiteTarget.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -27,7 +28,7 @@ attn::Kernel compile(const std::string &text, const attn::CompileOptions &option
   auto module = attn::Module::parse(text, "hand.mlir");
   if (!module.ok())
     throw std::runtime_error(module.error().str() + "\n" + text);
-  auto kernel = module->compile("f", attn::Target::host(), options);
+  auto kernel = module->compile("f", attn::Target::named(suiteCpu()), options);
   if (!kernel.ok())
     throw std::runtime_error(kernel.error().str() + "\n" + text);
   return std::move(kernel).value();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/attn.h"
+#include "test/Unit/SuiteTarget.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -24,7 +25,7 @@ attn::Kernel compile(const attn::CompileOptions &options = {}) {
   auto module = attn::Module::parse(program, "limits.mlir");
   if (!module.ok())
     throw std::runtime_error(module.error().str());
-  auto kernel = module->compile("f", attn::Target::host(), options);
+  auto kernel = module->compile("f", attn::Target::named(suiteCpu()), options);
   if (!kernel.ok())
     throw std::runtime_error(kernel.error().str());
   return *kernel;

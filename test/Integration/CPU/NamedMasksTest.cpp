@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Grid.h"
+#include "test/Unit/SuiteTarget.h"
 #include "gtest/gtest.h"
 
 #include <cstring>
@@ -350,7 +351,7 @@ std::string refusal(const std::string &clauses, Program &program) {
   auto module = attn::Module::parse(program.text(clauses), "named.mlir");
   if (!module.ok())
     return module.error().str();
-  auto kernel = compile(*module, "host");
+  auto kernel = compile(*module, suiteCpu());
   if (!kernel.ok())
     return kernel.error().str();
   EXPECT_FALSE(module->evaluate("f", arguments(program)).ok());

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Grid.h"
+#include "test/Unit/SuiteTarget.h"
 #include "gtest/gtest.h"
 
 #include <cstdlib>
@@ -482,7 +483,7 @@ TEST_P(BooleanMasks, AgreeWithTheReferenceAndSkipEmptyTiles) {
   std::cout << "seed " << seed << "\n";
   const std::pair<int64_t, int64_t> tiles[] = {{8, 12}, {16, 7}, {32, 24}};
   auto [tileQ, tileKv] = tiles[GetParam()];
-  Kernels kernels("masks(boolean(%mask : tensor<?x?x?x?xi1>))", tileQ, tileKv, {"host"});
+  Kernels kernels("masks(boolean(%mask : tensor<?x?x?x?xi1>))", tileQ, tileKv, {suiteCpu()});
   ASSERT_TRUE(kernels);
   Random random(seed + GetParam());
   for (int64_t density : {2, 10, 50, 90, 98})
@@ -514,7 +515,7 @@ TEST(MaskRegression, RangeInFrontOfTheKeysIsEmpty) {
             " : index\n";
   body += "  %t = arith.constant 100000 : index\n  %z = arith.cmpi slt, %s12, %t : index\n"
           "  %keep = arith.andi %k0, %z : i1\n  attn.yield %keep : i1\n";
-  Kernels kernels("where(%b, %h, %i, %j) {\n" + body + "}", /*tileQ=*/8, /*tileKv=*/8, {"host"});
+  Kernels kernels("where(%b, %h, %i, %j) {\n" + body + "}", /*tileQ=*/8, /*tileKv=*/8, {suiteCpu()});
   ASSERT_TRUE(kernels);
   Random random(1);
   Data data(9, 24, random);

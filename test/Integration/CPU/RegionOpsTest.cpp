@@ -361,6 +361,13 @@ const Operation kIndexOperations[] = {
                              "  $r = math.cttz $r_p : index"},
     {"index casts", "$r_n = arith.index_cast $a : index to i8\n  $r_u = arith.index_castui $r_n : i8 to index\n"
                     "  $r_s = arith.index_cast $r_n : i8 to index\n  $r = arith.subi $r_u, $r_s : index"},
+    // 2^32 and 2^64 leave different rests.
+    {"arith.remui of a negative number", "$r_n = arith.constant 7 : index\n  $r = arith.remui $a, $r_n : index"},
+    {"arith.remui by a negative number",
+     "$r_n = arith.constant -7 : index\n  $r_m = arith.constant 11 : index\n  $r_p = arith.remui $a, $r_n : index\n"
+     "  $r = arith.remui $r_p, $r_m : index"},
+    {"arith.ceildivui of a negative number",
+     "$r_n = arith.constant 2305843009213693952 : index\n  $r = arith.ceildivui $a, $r_n : index"},
     {"arith.index_castui to i64", "$r_n = arith.index_castui $a : index to i64\n"
                                   "  $r = arith.index_cast $r_n : i64 to index"},
 };

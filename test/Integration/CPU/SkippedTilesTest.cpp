@@ -8,6 +8,7 @@
 
 #include "attn/attn.h"
 #include "test/Unit/AttentionText.h"
+#include "test/Unit/SuiteTarget.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -170,8 +171,8 @@ TEST_P(SkippedTiles, AreTheEmptyOnesAndChangeNoBit) {
   auto module = attn::Module::parse(program(mask.clauses, mask.hasWeights), mask.name);
   ASSERT_TRUE(module.ok()) << module.error().str();
   auto options = attn::CompileOptions().tileQ(kTileQ).tileKv(kTileKv).countKvTiles(true);
-  auto skipping = module->compile("f", attn::Target::host(), options);
-  auto computing = module->compile("f", attn::Target::host(), options.skipTiles(false));
+  auto skipping = module->compile("f", attn::Target::named(suiteCpu()), options);
+  auto computing = module->compile("f", attn::Target::named(suiteCpu()), options.skipTiles(false));
   ASSERT_TRUE(skipping.ok()) << skipping.error().str();
   ASSERT_TRUE(computing.ok()) << computing.error().str();
   const std::pair<int64_t, int64_t> sizes[] = {{1, 1},    {1, 100},   {17, 17},   {64, 96}, {65, 97}, {100, 40},
@@ -212,7 +213,7 @@ TEST(DocumentCausal, VisitsNoTileWithoutAKeptKey) {
   auto module = attn::Module::parse(program(kDocumentCausal, /*hasWeights=*/false), "documents");
   ASSERT_TRUE(module.ok()) << module.error().str();
   auto options = attn::CompileOptions().tileQ(kTileQ).tileKv(kTileKv).countKvTiles(true);
-  auto kernel = module->compile("f", attn::Target::host(), options);
+  auto kernel = module->compile("f", attn::Target::named(suiteCpu()), options);
   ASSERT_TRUE(kernel.ok()) << kernel.error().str();
   const std::function<int64_t(int64_t)> lengths[] = {
       [](int64_t) { return 1; },                               // every position alone

@@ -9,6 +9,7 @@
 
 #include "attn/attn.h"
 #include "test/Unit/AttentionText.h"
+#include "test/Unit/SuiteTarget.h"
 #include "gtest/gtest.h"
 
 #include <cstring>
@@ -164,7 +165,7 @@ attn::Kernel compile(const std::string &text, bool hasSegments = false) {
   EXPECT_TRUE(module.ok()) << module.error().str();
   auto options = attn::CompileOptions().tileQ(kTileQ).tileKv(kTileKv).countKvTiles(true).segmentKeys(
       hasSegments ? 2 * kTileKv : 0);
-  auto kernel = module->compile("f", attn::Target::host(), options);
+  auto kernel = module->compile("f", attn::Target::named(suiteCpu()), options);
   EXPECT_TRUE(kernel.ok()) << kernel.error().str();
   return *kernel;
 }

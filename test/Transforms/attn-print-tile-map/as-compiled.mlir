@@ -1,8 +1,8 @@
 // What a map says of the loops is what compiling says in its remarks: whether full tiles have a loop without the mask. The
 // clamps of the reads count among the operations of the mask.
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="function=cheap sizes=batch=2,heads=1,queryLen=16,kvLen=40 tile-q=16 tile-kv=8 values=1:3:8" | FileCheck %s --check-prefix=CHEAP
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="function=cheap sizes=batch=2,heads=1,queryLen=16,kvLen=40 tile-q=16 tile-kv=8 values=1:3:8 target=x86-64-v3" | FileCheck %s --check-prefix=CHEAP
 // RUN: attn-run %s --function=cheap --shape=0:2x1x16x32 --shape=1:2 --shape=2:2 --fill=1:value:3 --fill=2:value:30 --remarks 2>&1 | FileCheck %s --check-prefix=CHEAP-REMARK
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="function=split sizes=batch=2,heads=1,queryLen=16,kvLen=40 tile-q=16 tile-kv=8 values=1:3:8,2:30:40" | FileCheck %s --check-prefix=SPLIT
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="function=split sizes=batch=2,heads=1,queryLen=16,kvLen=40 tile-q=16 tile-kv=8 values=1:3:8,2:30:40 target=x86-64-v3" | FileCheck %s --check-prefix=SPLIT
 // RUN: attn-run %s --function=split --shape=0:2x1x16x32 --shape=1:2 --shape=2:2 --fill=1:value:3 --fill=2:value:30 --remarks 2>&1 | FileCheck %s --check-prefix=SPLIT-REMARK
 !t = tensor<?x?x?x32xf32>
 

@@ -1,6 +1,6 @@
-// RUN: attn-opt %s --attn-print-tile-map="tile-q=16 tile-kv=24" -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
+// RUN: attn-opt %s --attn-print-tile-map="tile-q=16 tile-kv=24 target=x86-64-v3" -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 // The module itself stays as it is.
-// RUN: attn-opt %s --attn-print-tile-map="tile-q=16 tile-kv=24" -o - | FileCheck %s --check-prefix=SAME
+// RUN: attn-opt %s --attn-print-tile-map="tile-q=16 tile-kv=24 target=x86-64-v3" -o - | FileCheck %s --check-prefix=SAME
 // SAME: masks(causal)
 
 //      CHECK:causal at doc-example.mlir:26:10: causal

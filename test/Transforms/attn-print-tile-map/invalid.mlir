@@ -1,19 +1,19 @@
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=batch=2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CONTRADICTION
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSING
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=-1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=length=8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SCALAR
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=VALUES
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=7:1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARGUMENT
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=0:1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FLOATS
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=1:1:2" -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=1:300" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WIDTH
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=1:3,2:9" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LENGTHS
-// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=4096,kvLen=4096 values=1:3 tile-q=1 tile-kv=1" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
-// RUN: not attn-opt %s --attn-print-tile-map="function=g" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FUNCTION
-// RUN: not attn-opt %s --attn-print-tile-map="tile-q=24" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TILE
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=batch=2 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=CONTRADICTION
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=-1 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=length=8 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SCALAR
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=1 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=VALUES
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=7:1 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARGUMENT
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=0:1 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FLOATS
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=1:1:2 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=1:300 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=WIDTH
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=8,kvLen=8 values=1:3,2:9 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=LENGTHS
+// RUN: not attn-opt %s --attn-print-tile-map="sizes=queryLen=4096,kvLen=4096 values=1:3 tile-q=1 tile-kv=1 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: not attn-opt %s --attn-print-tile-map="function=g target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FUNCTION
+// RUN: not attn-opt %s --attn-print-tile-map="tile-q=24 target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not attn-opt %s --attn-print-tile-map="target=z80" -o /dev/null 2>&1 | FileCheck %s --check-prefix=TARGET
-// RUN: not attn-opt %s --attn-print-tile-map="format=png" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
+// RUN: not attn-opt %s --attn-print-tile-map="format=png target=x86-64-v3" -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
 
 // CONTRADICTION: error: 'attn.attention' op expects batch = 1, as its types say, but sizes give 2
 // MISSING: error: 'attn.attention' op expects sizes to give kvLen, which its types leave open

@@ -1,13 +1,13 @@
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=causal sizes=batch=1,heads=2,queryLen=24,kvLen=40" | FileCheck %s --check-prefix=CAUSAL
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=window sizes=batch=1,heads=2,queryLen=33,kvLen=40" | FileCheck %s --check-prefix=WINDOW
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=prefix sizes=batch=3,heads=2,queryLen=24,kvLen=24 values=1:4:12:4" | FileCheck %s --check-prefix=PREFIX
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=global sizes=batch=1,heads=2,queryLen=32,kvLen=32 values=1:4,2:5" | FileCheck %s --check-prefix=GLOBAL
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=document sizes=batch=1,heads=2,queryLen=32,kvLen=32" | FileCheck %s --check-prefix=UNKNOWN
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=table" | FileCheck %s --check-prefix=TABLE
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=buffers sizes=kvLen=20 values=2:10" | FileCheck %s --check-prefix=BUFFERS
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=loop sizes=batch=1,heads=1,queryLen=8,kvLen=16 values=1:3" | FileCheck %s --check-prefix=LOOP
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=caller sizes=batch=1,heads=1,queryLen=8,kvLen=16" | FileCheck %s --check-prefix=CALLER
-// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="function=caller sizes=batch=0,heads=1,queryLen=8,kvLen=16" | FileCheck %s --check-prefix=NONE
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=causal sizes=batch=1,heads=2,queryLen=24,kvLen=40 target=x86-64-v3" | FileCheck %s --check-prefix=CAUSAL
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=window sizes=batch=1,heads=2,queryLen=33,kvLen=40 target=x86-64-v3" | FileCheck %s --check-prefix=WINDOW
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=prefix sizes=batch=3,heads=2,queryLen=24,kvLen=24 values=1:4:12:4 target=x86-64-v3" | FileCheck %s --check-prefix=PREFIX
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=global sizes=batch=1,heads=2,queryLen=32,kvLen=32 values=1:4,2:5 target=x86-64-v3" | FileCheck %s --check-prefix=GLOBAL
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=document sizes=batch=1,heads=2,queryLen=32,kvLen=32 target=x86-64-v3" | FileCheck %s --check-prefix=UNKNOWN
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=table target=x86-64-v3" | FileCheck %s --check-prefix=TABLE
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=buffers sizes=kvLen=20 values=2:10 target=x86-64-v3" | FileCheck %s --check-prefix=BUFFERS
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=loop sizes=batch=1,heads=1,queryLen=8,kvLen=16 values=1:3 target=x86-64-v3" | FileCheck %s --check-prefix=LOOP
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="tile-q=8 tile-kv=8 function=caller sizes=batch=1,heads=1,queryLen=8,kvLen=16 target=x86-64-v3" | FileCheck %s --check-prefix=CALLER
+// RUN: attn-opt %s -o /dev/null --attn-print-tile-map="function=caller sizes=batch=0,heads=1,queryLen=8,kvLen=16 target=x86-64-v3" | FileCheck %s --check-prefix=NONE
 
 !t = tensor<?x?x?x32xf32>
 

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-print-tile-map="format=svg tile-q=8 tile-kv=8" -o /dev/null > %t.svg
+// RUN: attn-opt %s --attn-print-tile-map="format=svg tile-q=8 tile-kv=8 target=x86-64-v3" -o /dev/null > %t.svg
 // RUN: python3 -c "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])" %t.svg
 // RUN: FileCheck %s < %t.svg
 

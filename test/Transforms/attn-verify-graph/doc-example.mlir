@@ -1,5 +1,5 @@
 // RUN: attn-opt %s --allow-unregistered-dialect --attn-verify-graph --split-input-file --verify-diagnostics
-// RUN: attn-opt %s --allow-unregistered-dialect --attn-compile=to=graph --split-input-file --verify-diagnostics
+// RUN: attn-opt %s --allow-unregistered-dialect --attn-compile="to=graph target=x86-64-v3" --split-input-file --verify-diagnostics
 
 func.func @unknown_operation(%x: tensor<3xf32>) -> tensor<3xf32> {
   // expected-error@below {{the compiler knows no lowering of 'tm_tensor.sort'; expected ops of attn, linalg, tensor, arith, math, scf, cf, func or tosa}}

@@ -122,6 +122,14 @@ static SmallVector<Operation *> findFunctions(func::FuncOp function, bool onDevi
   return ops;
 }
 
+/// Upstream's erf loses the sign of -0.
+static void keepSign(math::ErfOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op->getContext());
+  b.setInsertionPointAfter(op);
+  Value value = math::CopySignOp::create(b, op, op.getOperand());
+  op.getResult().replaceAllUsesExcept(value, value.getDefiningOp());
+}
+
 /// Patterns would take any function, hence the list.
 static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
   SmallVector<Operation *> ops = findFunctions(function, onDevice);
@@ -130,6 +138,9 @@ static LogicalResult expandMath(func::FuncOp function, bool onDevice) {
   for (Operation *&op : ops)
     if (!isa<VectorType>(op->getResult(0).getType()))
       op = widenScalar(op);
+  for (Operation *op : ops)
+    if (auto erf = dyn_cast<math::ErfOp>(op))
+      keepSign(erf);
   RewritePatternSet patterns(function.getContext());
   attn::flash::populateDoublePatterns(patterns, onDevice);
   attn::flash::populateSinglePatterns(patterns);
