@@ -28,7 +28,7 @@ config.test_exec_root = config.attn_test_build_dir
 def add_tools():
     """Replaces each tool's name by its path, so that a test never takes a tool of the same name from PATH."""
     own = ["attn-opt", "attn-run", "attn-compile", "attn-import", "attn-bench", "attn-lsp-server", "attn-example-jit",
-           "attn-test-run-kernel", "attn-test-emulate"]
+           "attn-test-run-kernel", "attn-test-emulate", "attn-test-graphs"]
     llvm = ["FileCheck", "not", "count", "split-file", "mlir-opt", "mlir-translate", "llc", "opt"]
     for folder, tools in ((config.attn_tools_dir, own), (config.llvm_tools_dir, llvm)):
         for tool in tools:
