@@ -51,6 +51,7 @@ static CodeOptions convert(const CompileOptions &options, llvm::StringRef target
   result.pipeline.fuse = options.fuse();
   result.pipeline.verifyFusion = options.verifyFusion();
   result.pipeline.allowTf32 = options.allowTf32();
+  result.verifyValues = options.verifyPasses();
   result.optimize = options.optimize();
   return result;
 }

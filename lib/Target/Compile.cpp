@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Target/Compile.h"
+#include "attn/Pipelines/VerifyPasses.h"
 #include "attn/Target/DeviceCode.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -52,10 +53,13 @@ static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options
                                         [&](mlir::Diagnostic &diagnostic) { return collectError(diagnostic, errors); });
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(options.verifyPasses);
+  auto verdict = std::make_shared<PassVerdict>();
+  if (options.verifyValues)
+    passes.addInstrumentation(createPassVerifier(verdict));
   PipelineOptions pipeline = options.pipeline;
   pipeline.to = Level::Machine;
   buildCompilePipeline(passes, pipeline);
-  if (mlir::succeeded(passes.run(module)))
+  if (mlir::succeeded(passes.run(module)) && verdict->wrongPass.empty())
     return llvm::Error::success();
   return llvm::createStringError(llvm::inconvertibleErrorCode(), errors.empty() ? "compilation failed" : errors);
 }

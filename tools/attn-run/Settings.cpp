@@ -65,6 +65,8 @@ struct CommandLine {
                      cl::cat(category)};
   cl::opt<bool> verifyFusion{"attn-verify-fusion", cl::cat(category),
                              cl::desc("compare each fusion with its graph, by the reference interpreter")};
+  cl::opt<bool> verifyPasses{"attn-verify-passes", cl::cat(category),
+                             cl::desc("name the first pass that changes a value, by the reference interpreter")};
   cl::opt<bool> allowTf32{"allow-tf32", cl::cat(category),
                           cl::desc("multiply f32 on a GPU as one product of tf32 in place of three")};
   cl::opt<bool> optimize{"optimize", cl::desc("LLVM's optimisation (default: on)"), cl::init(true), cl::cat(category)};
@@ -166,6 +168,7 @@ Result<Settings> tool::parseCommandLine(int argc, char **argv) {
   settings.compile.tileQ(line.tileQ).tileKv(line.tileKv).segmentKeys(line.segmentKeys).blockRows(line.blockRows);
   settings.compile.fuse(line.fuse);
   settings.compile.verifyFusion(line.verifyFusion);
+  settings.compile.verifyPasses(line.verifyPasses);
   settings.compile.allowTf32(line.allowTf32);
   settings.compile.optimize(line.optimize);
   settings.threads = line.threads;

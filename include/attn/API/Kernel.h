@@ -84,6 +84,10 @@ public:
   /// Compare each attention that `fuse` makes with what was written, by the reference interpreter, and fail where they
   /// differ; off unless turned on. Takes up to seconds for each.
   CompileOptions &verifyFusion(bool on) { return verifyFused = on, *this; }
+  /// Evaluate the function by the reference interpreter on small generated inputs before and after each pass of the
+  /// graph level, and fail with the name of the first pass that changes a result; off unless turned on. A remark names
+  /// each pass that cannot be verified. Takes up to seconds.
+  CompileOptions &verifyPasses(bool on) { return verifiesPasses = on, *this; }
   /// Multiply f32 on a GPU as one product of tf32: each query, key, weight and value is within 2^-11 of what it was,
   /// and the largest floats, from 2^128 - 2^116 on, become infinite. Less exact than Module::check allows f32. Off
   /// unless turned on: then it is three products, within 2^-20. Means nothing for other types, or on a CPU.
@@ -110,6 +114,7 @@ public:
   bool countKvTiles() const { return countTiles; }
   bool fuse() const { return fuseAttention; }
   bool verifyFusion() const { return verifyFused; }
+  bool verifyPasses() const { return verifiesPasses; }
   bool allowTf32() const { return tf32Products; }
   bool optimize() const { return llvmPasses; }
   const std::function<void(Stage, const std::string &)> &dump() const { return dumpHook; }
@@ -118,7 +123,7 @@ public:
 private:
   int64_t queryRows = 0, kvTile = 0, kvSegment = 0, registerRows = 0;
   bool llvmPasses = true, skipEmptyTiles = true, countTiles = false, fuseAttention = true;
-  bool verifyFused = false, tf32Products = false;
+  bool verifyFused = false, verifiesPasses = false, tf32Products = false;
   std::function<void(Stage, const std::string &)> dumpHook;
   std::function<void(const Diagnostic &)> diagnosticHandler;
 };

@@ -20,6 +20,8 @@ struct CodeOptions {
   PipelineOptions pipeline;
   /// Run the verifier between passes: for tests.
   bool verifyPasses = false;
+  /// Evaluate the module before and after each pass, and fail where one changes a value (createPassVerifier).
+  bool verifyValues = false;
   /// Run LLVM's passes (optimizeModule). Without them code is slower, and easier to compare with the IR.
   bool optimize = true;
 };

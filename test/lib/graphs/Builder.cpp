@@ -321,14 +321,17 @@ Value Builder::leaf(const Goal &goal) {
   return argument(goal);
 }
 
+bool Builder::has(const std::string &producer) const {
+  return std::count(options.without.begin(), options.without.end(), producer) == 0;
+}
+
 Value Builder::produce(const Goal &goal, int depth) {
   if (depth <= 0)
     return leaf(goal);
   unsigned total = 0;
   std::vector<std::pair<const Producer *, unsigned>> fitting;
   for (const Producer &producer : producers()) {
-    bool isOut = std::count(options.without.begin(), options.without.end(), producer.name) > 0;
-    if (!isOut && producer.applies(*this, goal))
+    if (has(producer.name) && producer.applies(*this, goal))
       fitting.push_back({&producer, total += producer.weight});
   }
   unsigned chosen = static_cast<unsigned>(random.next(total + 12));
@@ -405,6 +408,8 @@ void Builder::finish(const std::vector<Value> &results) {
 Builder::Builder(const GraphOptions &options) : random(options.seed), options(options) {
   static const unsigned shares[] = {0, 0, 25, 50, 100};
   dynamicShare = shares[random.next(5)];
+  if (!has("dynamic"))
+    dynamicShare = 0;
   uint64_t type = random.next(10);
   mainElement = type < 5   ? Element::F32
                 : type < 7 ? Element::BF16

@@ -122,6 +122,8 @@ public:
 
   //===--- Attention ---===//
 
+  /// False for a producer that the options leave out.
+  bool has(const std::string &producer) const;
   bool mayAttend() const { return attentionsLeft > 0 && frames.size() < 3; }
   void countAttention() { --attentionsLeft; }
   void countKind(const std::string &kind) { ++graph.kinds[kind]; }

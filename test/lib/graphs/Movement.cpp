@@ -244,7 +244,7 @@ static Value reshapeByData(Builder &builder, const Value &source, const Sizes &s
 Value graphs::reshapeTo(Builder &builder, const Value &value, const Sizes &sizes) {
   if (value.sizes == sizes)
     return value;
-  if (!sizes.empty() && builder.random.chance(30))
+  if (!sizes.empty() && builder.random.chance(30) && builder.has("reshape"))
     return reshapeByData(builder, value, sizes);
   // A tensor of one element has rank 0 in between.
   Value flat = value;

@@ -65,18 +65,17 @@ static Scalar makeElement(Random &random, Type type, const InputData &input) {
   return element;
 }
 
-/// nullopt after a reason.
-static std::optional<std::vector<Tensor>> makeArguments(const OutlinedSides &sides, ArrayRef<InputData> inputs,
-                                                        uint64_t seed, std::string &reason) {
+std::optional<std::vector<Tensor>> fusion::makeArguments(TypeRange types, ArrayRef<InputData> inputs, uint64_t seed,
+                                                         std::string &reason) {
   Random random(seed);
   std::vector<Tensor> arguments;
   int64_t total = 0;
-  for (auto [value, input] : llvm::zip_equal(sides.inputs, inputs)) {
-    Type type = getElementTypeOrSelf(value.getType());
-    bool isShaped = isa<ShapedType>(value.getType());
+  for (auto [whole, input] : llvm::zip_equal(types, inputs)) {
+    Type type = getElementTypeOrSelf(whole);
+    bool isShaped = isa<ShapedType>(whole);
     std::optional<int64_t> count = reference::countElements(input.shape);
-    if (!reference::isSupportedElementType(type) || (isShaped && !isa<RankedTensorType>(value.getType()))) {
-      reason = llvm::formatv("there is no data of type {0}", value.getType());
+    if (!reference::isSupportedElementType(type) || (isShaped && !isa<RankedTensorType>(whole))) {
+      reason = llvm::formatv("there is no data of type {0}", whole);
       return std::nullopt;
     }
     if (!count || *count > kMaxElements - total) {
@@ -96,9 +95,8 @@ static std::optional<std::vector<Tensor>> makeArguments(const OutlinedSides &sid
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-/// Evaluates, with the diagnostics of this thread in `reason` rather than before the user.
-static std::optional<std::vector<Tensor>> evaluate(func::FuncOp function, ArrayRef<Tensor> arguments,
-                                                   std::string &reason) {
+std::optional<std::vector<Tensor>> fusion::evaluateQuietly(func::FuncOp function, ArrayRef<Tensor> arguments,
+                                                           std::string &reason) {
   uint64_t thread = llvm::get_threadid();
   ScopedDiagnosticHandler handler(function.getContext(), [&](Diagnostic &diagnostic) {
     if (llvm::get_threadid() != thread)
@@ -148,19 +146,26 @@ static std::string toText(double value) {
   return text;
 }
 
-/// The first element that differs; empty where none does.
-static std::string findDifference(const Tensor &before, const Tensor &after, double tolerance) {
+std::string fusion::findDifference(const Tensor &before, const Tensor &after, double tolerance, StringRef where,
+                                   StringRef whereAfter) {
   if (before.shape != after.shape)
-    return llvm::formatv("has sizes {0} in the graph and {1} in the attention", joinNumbers(before.shape, "x"),
-                         joinNumbers(after.shape, "x"));
-  for (size_t k = 0; k < before.data.size(); ++k)
-    if (!isClose(before.data[k].real, after.data[k].real, tolerance))
-      return llvm::formatv("is {0} in the graph and {1} in the attention at element {2}", toText(before.data[k].real),
-                           toText(after.data[k].real), indicesOf(k, before.shape));
+    return llvm::formatv("has sizes {0} {2} and {1} {3}", joinNumbers(before.shape, "x"), joinNumbers(after.shape, "x"),
+                         where, whereAfter);
+  auto describe = [&](const std::string &first, const std::string &second, size_t k) -> std::string {
+    return llvm::formatv("is {0} {3} and {1} {4} at element {2}", first, second, indicesOf(k, before.shape), where,
+                         whereAfter);
+  };
+  for (size_t k = 0; k < before.data.size(); ++k) {
+    Scalar first = before.data[k], second = after.data[k];
+    if (before.isReal() && !isClose(first.real, second.real, tolerance))
+      return describe(toText(first.real), toText(second.real), k);
+    if (!before.isReal() && first.integer != second.integer)
+      return describe(std::to_string(first.integer), std::to_string(second.integer), k);
+  }
   return "";
 }
 
-static std::string describeInputs(ArrayRef<InputData> inputs) {
+std::string fusion::describeInputs(ArrayRef<InputData> inputs) {
   SmallVector<std::string> shapes;
   for (const InputData &input : inputs)
     if (!input.shape.empty())
@@ -172,11 +177,11 @@ static std::string describeInputs(ArrayRef<InputData> inputs) {
 static std::optional<Verdict> compareOnce(const OutlinedSides &sides, ArrayRef<InputData> inputs, double tolerance,
                                           uint64_t seed) {
   std::string reason;
-  auto arguments = makeArguments(sides, inputs, seed, reason);
-  auto before = arguments ? evaluate(sides.before, *arguments, reason) : std::nullopt;
+  auto arguments = makeArguments(TypeRange(ValueRange(sides.inputs)), inputs, seed, reason);
+  auto before = arguments ? evaluateQuietly(sides.before, *arguments, reason) : std::nullopt;
   if (!before)
     return Verdict{Verdict::Unknown, reason};
-  auto after = evaluate(sides.after, *arguments, reason);
+  auto after = evaluateQuietly(sides.after, *arguments, reason);
   bool isLarge = StringRef(reason).contains("exceeds the limit") || StringRef(reason).contains("needs a tensor");
   if (!after && isLarge)
     return Verdict{Verdict::Unknown, reason};
@@ -184,7 +189,7 @@ static std::optional<Verdict> compareOnce(const OutlinedSides &sides, ArrayRef<I
     return Verdict{Verdict::Different, "it fails where the graph does not: " + reason};
   bool isAnyNumber = false;
   for (auto [k, graph, attention] : llvm::enumerate(*before, *after)) {
-    std::string difference = findDifference(graph, attention, tolerance);
+    std::string difference = findDifference(graph, attention, tolerance, "in the graph", "in the attention");
     if (!difference.empty())
       return Verdict{Verdict::Different,
                      llvm::formatv("{0} {1}, with inputs of {2}", k == 0 ? "the result" : "a weight", difference,
