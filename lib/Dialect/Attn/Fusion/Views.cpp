@@ -66,6 +66,9 @@ ExprRef Elements::readConcat(tensor::ConcatOp op, ArrayRef<ExprRef> indices, Rea
     int64_t size = cast<RankedTensorType>(input.getType()).getDimSize(dim);
     if (ShapedType::isDynamic(size) || ShapedType::isDynamic(end))
       return nullptr;
+    // Of what has no elements none is read, not even at a clamped index.
+    if (size == 0)
+      continue;
     int64_t first = end - size;
     ExprRef isBelowEnd = expressions.compare(arith::CmpIPredicate::slt, indices[dim], expressions.integer(end));
     ExprRef isBehind = expressions.compare(arith::CmpIPredicate::sge, indices[dim], expressions.integer(first));
@@ -99,6 +102,9 @@ static Box enterBox(Expressions &expressions, ArrayRef<ExprRef> indices, ArrayRe
     box.isInside = expressions.conjunction(box.isInside, expressions.conjunction(isBehindStart, isBeforeEnd));
     box.indices.push_back(size == 1 ? expressions.integer(0) : expressions.scaled(index, 1, -offset));
   }
+  // Of what has no elements none is read, not even at a clamped index.
+  if (llvm::is_contained(sizes, 0))
+    box.isInside = expressions.boolean(false);
   return box;
 }
 
