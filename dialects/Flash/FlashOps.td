@@ -45,14 +45,16 @@ def Flash_LoadQueryOp : Flash_Op<"load_query", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
-def Flash_InitOp : Flash_Op<"init", [Pure, AttrSizedOperandSegments]> {
+def Flash_InitOp : Flash_Op<"init", [AttrSizedOperandSegments]> {
   let summary = "start the online softmax";
   let description = [{
     `max = -inf, sum = 0, acc = 0`; with a sink above -inf `max = sink, sum = 1, acc = 0`: the partial result of one
     key with logit sink and value 0. valueDim is the second extent of acc where that is dynamic.
+
+    Each op is a tile of its own, as an allocation is: two of them in one block are not one, although they are equal.
   }];
   let arguments = (ins Optional<Flash_Wide>:$sink, Optional<Index>:$valueDim);
-  let results = (outs Flash_RowsType:$max, Flash_RowsType:$sum, Flash_AccType:$acc);
+  let results = (outs Flash_RowsType:$max, Flash_RowsType:$sum, Res<Flash_AccType, "", [MemAlloc]>:$acc);
   let assemblyFormat = [{ (`sink` $sink^ `:` type($sink))? (`value_dim` $valueDim^)? attr-dict `:`
     qualified(type($max)) `,` qualified(type($sum)) `,` qualified(type($acc)) }];
   let hasVerifier = 1;

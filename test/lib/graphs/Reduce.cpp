@@ -9,6 +9,8 @@
 #include "Reduce.h"
 #include "attn/Target/Compile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Parser/Parser.h"
@@ -277,6 +279,20 @@ static Operation *findSame(State &state, unsigned number) {
   return found;
 }
 
+/// Whether an operand may stand for the op's result: not what nobody has written, and no op where elements are
+/// reduced, which would make the result one of several.
+static bool canForward(Operation *op, Value operand) {
+  if (operand.getDefiningOp<tensor::EmptyOp>())
+    return false;
+  auto structured = dyn_cast_or_null<linalg::LinalgOp>(op->getParentOp());
+  if (!structured)
+    return true;
+  auto argument = dyn_cast<BlockArgument>(operand);
+  bool isOut = argument && argument.getOwner()->getParentOp() == structured &&
+               argument.getArgNumber() >= static_cast<unsigned>(structured.getNumDpsInputs());
+  return !isOut && structured.getNumReductionLoops() == 0;
+}
+
 bool Reducer::forwardOperands() {
   bool changed = false;
   for (unsigned number = 0;; ++number) {
@@ -286,7 +302,7 @@ bool Reducer::forwardOperands() {
     if (op->getNumResults() != 1 || op->hasTrait<OpTrait::ConstantLike>())
       continue;
     for (unsigned k = 0; k < op->getNumOperands(); ++k) {
-      if (op->getOperand(k).getType() != op->getResult(0).getType())
+      if (op->getOperand(k).getType() != op->getResult(0).getType() || !canForward(op, op->getOperand(k)))
         continue;
       State copy = best.clone();
       Operation *same = findSame(copy, number);

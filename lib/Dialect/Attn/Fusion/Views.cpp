@@ -63,7 +63,11 @@ ExprRef Elements::readConcat(tensor::ConcatOp op, ArrayRef<ExprRef> indices, Rea
   int64_t dim = op.getDim();
   ExprRef end = readSize(op.getResult(), dim), result = nullptr;
   for (auto [k, input] : llvm::enumerate(llvm::reverse(op.getInputs()))) {
-    ExprRef size = readSize(input, dim), first = expressions.add(end, size, -1);
+    ExprRef size = readSize(input, dim);
+    // Of what has no elements none is read, not even at a clamped index.
+    if (size->getInteger() == 0)
+      continue;
+    ExprRef first = expressions.add(end, size, -1);
     ExprRef isBelowEnd = compare(arith::CmpIPredicate::slt, indices[dim], end);
     ExprRef isBehind = compare(arith::CmpIPredicate::sge, indices[dim], first);
     end = first;
@@ -96,6 +100,9 @@ static Box enterBox(Elements &elements, ArrayRef<ExprRef> indices, ArrayRef<Expr
     box.isInside = expressions.conjunction(box.isInside, expressions.conjunction(isBehindStart, isBeforeEnd));
     box.indices.push_back(size->getInteger() == 1 ? expressions.integer(0) : expressions.add(index, offset, -1));
   }
+  // Of what has no elements none is read, not even at a clamped index.
+  if (llvm::any_of(sizes, [](ExprRef size) { return size->getInteger() == 0; }))
+    box.isInside = expressions.boolean(false);
   return box;
 }
 
