@@ -120,6 +120,9 @@ Place attn::fuzz::findPlace(llvm::ArrayRef<void *> frames) {
     place.isOurs |= isWithin && frame.isOwn;
     if (functions.size() < 3 || (frame.isOwn && isWithin && functions.size() < 6))
       functions.push_back(frame.function);
+    // What runs the cases tells nothing.
+    if (llvm::StringRef(frame.function).ends_with("Cases::run"))
+      break;
   }
   place.functions = functions.empty() ? "a place that is no code" : llvm::join(functions, " < ");
   return place;

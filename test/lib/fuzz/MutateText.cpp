@@ -192,7 +192,7 @@ size_t Mutator::find(std::initializer_list<Kind> kinds) {
 size_t Mutator::groupEnd(size_t open) const {
   static constexpr std::string_view opening = "([{<", closing = ")]}>";
   size_t kind = opening.find(tokens[open].text);
-  if (tokens[open].kind != Kind::Other || kind == std::string_view::npos)
+  if (tokens[open].kind != Kind::Other || tokens[open].text.size() != 1 || kind == std::string_view::npos)
     return open;
   int depth = 0;
   for (size_t i = open; i < tokens.size(); ++i) {
@@ -308,6 +308,9 @@ void Mutator::replaceSize() {
   if (at == tokens.size())
     return;
   std::vector<std::string> sizes = splitShape(tokens[at].text);
+  // Of rank 0 by now.
+  if (sizes.empty())
+    return;
   size_t dim = random.below(sizes.size());
   if (random.oneIn(4))
     sizes.erase(sizes.begin() + dim);
@@ -323,7 +326,10 @@ void Mutator::replaceSizeEverywhere() {
   size_t at = find({Kind::Shape});
   if (at == tokens.size())
     return;
-  std::string old = random.of(splitShape(tokens[at].text)), changed = size();
+  std::vector<std::string> present = splitShape(tokens[at].text);
+  if (present.empty())
+    return;
+  std::string old = random.of(present), changed = size();
   bool numbersToo = random.oneIn(2) && changed != "?";
   for (Token &token : tokens) {
     if (token.kind == Kind::Number && numbersToo && token.text == old)

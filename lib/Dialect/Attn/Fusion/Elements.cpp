@@ -51,7 +51,7 @@ ExprRef Elements::readScalar(Value scalar) {
     for (Value index : extract.getIndices())
       indices.push_back(readScalar(index));
     result = read(extract.getTensor(), indices);
-  } else if (auto dim = dyn_cast_if_present<tensor::DimOp>(op); dim && dim.getConstantIndex()) {
+  } else if (auto dim = dyn_cast_if_present<tensor::DimOp>(op); dim && isSizeOfDimension(dim)) {
     result = readSize(dim.getSource(), *dim.getConstantIndex());
   } else if (isIntegerOp(op)) {
     SmallVector<ExprRef> operands;

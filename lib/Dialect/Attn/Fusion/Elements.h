@@ -6,6 +6,7 @@
 #include "Expression.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace attn::fusion {
 
@@ -26,6 +27,9 @@ struct TensorElement {
   mlir::Value tensor;
   llvm::SmallVector<ExprRef> indices;
 };
+
+/// Whether the op asks for a dimension that is known and that the tensor has: the verifier lets through others.
+bool isSizeOfDimension(mlir::tensor::DimOp op);
 
 /// Reads elements. Deep reading goes on until block arguments, reductions and ops that it does not know, which become
 /// Element leaves; reading one step stops at the operands of the tensor's own op.

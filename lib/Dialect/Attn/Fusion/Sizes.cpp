@@ -13,6 +13,10 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::fusion;
 
+bool fusion::isSizeOfDimension(tensor::DimOp op) {
+  return op.getSpeculatability() == Speculation::Speculatable && *op.getConstantIndex() >= 0;
+}
+
 ExprRef Elements::readSize(Value tensor, int64_t dimension) {
   auto type = cast<RankedTensorType>(tensor.getType());
   if (!type.isDynamicDim(dimension))

@@ -307,7 +307,7 @@ static void resolveSizes(func::FuncOp function) {
   Elements elements(expressions);
   SmallVector<tensor::DimOp> dims;
   function.walk([&](tensor::DimOp op) {
-    if (op.getSource().getDefiningOp() && op.getConstantIndex() && !isa<linalg::LinalgOp>(op->getParentOp()))
+    if (op.getSource().getDefiningOp() && fusion::isSizeOfDimension(op) && !isa<linalg::LinalgOp>(op->getParentOp()))
       dims.push_back(op);
   });
   for (tensor::DimOp op : dims) {
