@@ -75,7 +75,7 @@ def VerifyGraphPass : Pass<"attn-verify-graph", "::mlir::ModuleOp"> {
     * an affine map that divides by a constant below 1, or by what is no constant;
     * a linalg operation that writes one element of an output at several points of its parallel loops, or not all of its
       elements, and one that may read outside of an operand (what is monotone in all loops is checked at run time);
-    * a constant whose data the module lacks (printed with elided resources).
+    * a constant whose data the module lacks (printed with elided resources): the first one.
 
     Precondition: none. Example: test/Transforms/attn-verify-graph/doc-example.mlir.
   }];
