@@ -70,7 +70,7 @@ def VerifyGraphPass : Pass<"attn-verify-graph", "::mlir::ModuleOp"> {
       attn-raise replaces some), and one at the top level of the module other than a function;
     * a nested module; a call of a function without a body; functions that call each other in a cycle, which is named;
     * a type without a lowering: complex numbers, floats but f16, bf16, f32 and f64, integers of more than 64 bits,
-      tensors of integers whose size is no power of two, unranked or encoded tensors, vectors, functions;
+      tensors of integers whose size is no power of two, unranked or encoded tensors, functions;
     * a module whose data layout gives index another size than 64 bits;
     * an affine map that divides by a constant below 1, or by what is no constant;
     * a linalg operation that writes one element of an output at several points of its parallel loops, or not all of its
