@@ -10,7 +10,8 @@ def ConvertAttnToLinalgPass : Pass<"convert-attn-to-linalg"> {
   let description = [{
     `attn.matmul`, `attn.mask` and `attn.softmax` on tensors become linalg.generic ops with the same numbers: f32 inside
     (f64 for f64), one rounding at the end, rows of -inf give 0. Sizes that only the run knows are compared in front
-    (flash.require). `attn.attention` is left alone.
+    (flash.require). Reads of a mask region that are not proved inside of their tensors are clamped, as those of
+    attention. `attn.attention` is left alone.
 
     Precondition: tensors, no named masks (attn-expand-named); anything else is an error. Postcondition: no op of the
     unfused vocabulary. Before (test/Conversion/AttnToLinalg/doc-example.mlir): `attn.mask` with a region. After:
