@@ -95,8 +95,8 @@ static void transposeBlock(ImplicitLocOpBuilder &b, MutableArrayRef<Value> block
 }
 
 /// Rows and columns of the blocks for a tile and a tensor, at most 256 bits of the tile's type, and no more than there
-/// are rows where that is known; 1 where the rows of the tensor have no vectors (a vector of i1 or i4 has bits, a tensor
-/// bytes).
+/// are rows where that is known; 1 where the rows of the tensor have no vectors (a vector of i1 or i4 has bits, a
+/// tensor bytes).
 static int64_t blockSize(Value tile, Value tensor, Value rows) {
   auto type = cast<MemRefType>(tile.getType()), tensorType = cast<MemRefType>(tensor.getType());
   Type element = tensorType.getElementType();
