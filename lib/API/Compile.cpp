@@ -80,10 +80,14 @@ public:
       : module(module), signature(signature), code(convert(options, target)),
         diagnostics(&module.context, options.onDiagnostic()) {}
 
-  Result<std::unique_ptr<Jit>> compile(std::vector<attn::StageTime> &times) const;
+  /// atGraphLevel sees the module on its way.
+  Result<std::unique_ptr<Jit>> compile(std::vector<attn::StageTime> &times,
+                                       std::function<void(mlir::ModuleOp)> atGraphLevel) const;
   /// For a target that is a chip.
   Result<DeviceCompilation> compileForDevice(std::vector<attn::StageTime> &times) const;
   Result<std::string> emit(Stage stage) const;
+  /// The module at a level of IR.
+  Result<mlir::OwningOpRef<mlir::ModuleOp>> lower(Level level) const;
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp> cloneForFunction() const;
@@ -116,10 +120,13 @@ static void appendLaps(const std::vector<StageLap> &laps, std::vector<attn::Stag
     times.push_back({lap.name, lap.milliseconds});
 }
 
-Result<std::unique_ptr<Jit>> Compilation::compile(std::vector<attn::StageTime> &times) const {
+Result<std::unique_ptr<Jit>> Compilation::compile(std::vector<attn::StageTime> &times,
+                                                  std::function<void(mlir::ModuleOp)> atGraphLevel) const {
   std::vector<StageLap> laps;
   auto clone = cloneForFunction();
-  auto jit = compileToJit(*clone, code, &laps);
+  CodeOptions inspected = code;
+  inspected.pipeline.atGraphLevel = std::move(atGraphLevel);
+  auto jit = compileToJit(*clone, inspected, &laps);
   if (!jit)
     return failure(jit.takeError());
   appendLaps(laps, times);
@@ -136,7 +143,7 @@ Result<DeviceCompilation> Compilation::compileForDevice(std::vector<attn::StageT
   return std::move(*compiled);
 }
 
-Result<std::string> Compilation::emitLevel(Level level) const {
+Result<mlir::OwningOpRef<mlir::ModuleOp>> Compilation::lower(Level level) const {
   auto clone = cloneForFunction();
   mlir::PassManager passes(&module.context);
   tracePasses(passes);
@@ -145,9 +152,16 @@ Result<std::string> Compilation::emitLevel(Level level) const {
   buildCompilePipeline(passes, pipeline);
   if (mlir::failed(passes.run(*clone)))
     return diagnostics.takeError(ErrorCode::CompileFailed, "a pass failed without a message");
+  return clone;
+}
+
+Result<std::string> Compilation::emitLevel(Level level) const {
+  auto lowered = lower(level);
+  if (!lowered)
+    return lowered.error();
   std::string text;
   llvm::raw_string_ostream stream(text);
-  clone->print(stream);
+  (*lowered)->print(stream);
   stream << "\n";
   return text;
 }
@@ -197,15 +211,20 @@ Result<std::string> Compilation::emit(Stage stage) const {
   return emitCode(CodeKind::Assembly);
 }
 
+Result<mlir::OwningOpRef<mlir::ModuleOp>>
+attn::compileToGraph(const Module::Impl &module, const FunctionSignature &signature, const CompileOptions &options) {
+  return Compilation(module, signature, "host", options).lower(Level::Graph);
+}
+
 //===----------------------------------------------------------------------===//
 // Description
 //===----------------------------------------------------------------------===//
 
-/// A line for each kind of tile that the cost model gives the function's attentions.
-static std::string describeTiles(mlir::func::FuncOp function, const TargetDescription &target,
+/// A line for each kind of tile that the cost model gives the module's attentions.
+static std::string describeTiles(mlir::ModuleOp module, const TargetDescription &target,
                                  const CompileOptions &options) {
   std::set<std::string> lines;
-  function.walk([&](AttentionOp op) {
+  module.walk([&](AttentionOp op) {
     TileQuery query = getTileQuery(op);
     mlir::FailureOr<TileSizes> sizes =
         chooseTileSizes(op, target, {options.tileQ(), options.tileKv(), options.segmentKeys()});
@@ -275,12 +294,12 @@ static Status setEntry(Kernel::Impl &kernel, std::unique_ptr<Jit> jit) {
 static Result<Kernel> compileHostKernel(const Module::Impl &module, const FunctionSignature &signature,
                                         const TargetDescription &description, const Target &target,
                                         const CompileOptions &options) {
-  auto kernel =
-      makeKernel(signature, describeCpu(description) + describeTiles(module.lookup(signature), description, options));
+  auto kernel = makeKernel(signature, describeCpu(description));
   Compilation compilation(module, signature, target.name(), options);
   if (Status status = dumpStages(compilation, options); !status)
     return status.error();
-  auto jit = compilation.compile(kernel->stages);
+  auto describe = [&](mlir::ModuleOp graph) { kernel->machine += describeTiles(graph, description, options); };
+  auto jit = compilation.compile(kernel->stages, describe);
   if (!jit)
     return jit.error();
   if (Status status = setEntry(*kernel, std::move(*jit)); !status)

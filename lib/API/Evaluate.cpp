@@ -3,6 +3,7 @@
 
 #include "Arguments.h"
 #include "Diagnostics.h"
+#include "Elements.h"
 #include "ModuleImpl.h"
 
 #include "attn/Reference/Compare.h"
@@ -58,8 +59,7 @@ static reference::Scalar readElement(DType dtype, const void *data, int64_t inde
   return result;
 }
 
-/// The elements of a view in row-major order. Its sizes have a countable product.
-static reference::Tensor readTensor(const TensorView &view, mlir::Type elementType) {
+reference::Tensor attn::readTensor(const TensorView &view, mlir::Type elementType) {
   reference::Tensor result{elementType, view.sizes, {}};
   int64_t count = countElements(view.sizes);
   result.data.reserve(count);

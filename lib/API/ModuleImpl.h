@@ -30,6 +30,11 @@ public:
   mlir::func::FuncOp lookup(const FunctionSignature &signature) const;
 };
 
+/// A copy of the module at the graph level, where attention is fused and masks are regions, with that function alone
+/// and the ones that it calls inlined. Hold the mutex.
+Result<mlir::OwningOpRef<mlir::ModuleOp>> compileToGraph(const Module::Impl &module, const FunctionSignature &signature,
+                                                         const CompileOptions &options);
+
 /// The element type in the API's terms; Other where it has none.
 DType convertElementType(mlir::Type type);
 

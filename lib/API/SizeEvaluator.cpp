@@ -33,6 +33,8 @@ std::optional<int64_t> SizeEvaluator::sizeOf(Value tensor, unsigned dimension) c
   }
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return isa<RankedTensorType>(cast.getSource().getType()) ? sizeOf(cast.getSource(), dimension) : std::nullopt;
+  if (std::optional<int64_t> size = op ? sizeOfView(op, dimension) : std::nullopt)
+    return size;
   if (auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op))
     return sizeOf(destination.getTiedOpOperand(cast<OpResult>(tensor))->get(), dimension);
   // Elementwise operations on whole tensors have the shape of any operand.
@@ -41,6 +43,67 @@ std::optional<int64_t> SizeEvaluator::sizeOf(Value tensor, unsigned dimension) c
       if (isa<RankedTensorType>(operand.getType()))
         return sizeOf(operand, dimension);
   return std::nullopt;
+}
+
+/// Of the tensor ops that give the elements of another tensor other places.
+std::optional<int64_t> SizeEvaluator::sizeOfView(Operation *op, unsigned dimension) const {
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return valueOf(expand.getMixedOutputShape()[dimension]);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    int64_t product = 1;
+    for (int64_t joined : collapse.getReassociationIndices()[dimension]) {
+      std::optional<int64_t> size = sizeOf(collapse.getSrc(), joined);
+      if (!size || __builtin_mul_overflow(product, *size, &product))
+        return std::nullopt;
+    }
+    return product;
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    unsigned kept = 0;
+    for (auto [k, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!dropped.test(k) && kept++ == dimension)
+        return valueOf(size);
+  }
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    auto low = valueOf(pad.getMixedLowPad()[dimension]), high = valueOf(pad.getMixedHighPad()[dimension]);
+    auto size = sizeOf(pad.getSource(), dimension);
+    return low && high && size ? std::optional(*low + *size + *high) : std::nullopt;
+  }
+  auto concat = dyn_cast<tensor::ConcatOp>(op);
+  return concat ? sizeOfJoined(concat, dimension) : std::nullopt;
+}
+
+std::optional<int64_t> SizeEvaluator::sizeOfJoined(tensor::ConcatOp op, unsigned dimension) const {
+  if (dimension != op.getDim())
+    return sizeOf(op.getInputs().front(), dimension);
+  int64_t sum = 0;
+  for (Value input : op.getInputs()) {
+    std::optional<int64_t> size = sizeOf(input, dimension);
+    if (!size || __builtin_add_overflow(sum, *size, &sum))
+      return std::nullopt;
+  }
+  return sum;
+}
+
+std::optional<int64_t> SizeEvaluator::valueOf(OpFoldResult size) const {
+  if (auto value = dyn_cast<Value>(size))
+    return valueOf(value);
+  return cast<IntegerAttr>(cast<Attribute>(size)).getInt();
+}
+
+std::optional<int64_t> SizeEvaluator::valueOfMap(affine::AffineApplyOp op) const {
+  Builder builder(op.getContext());
+  SmallVector<Attribute> operands, results;
+  for (Value operand : op.getMapOperands()) {
+    std::optional<int64_t> value = valueOf(operand);
+    if (!value)
+      return std::nullopt;
+    operands.push_back(builder.getIndexAttr(*value));
+  }
+  if (failed(op.getAffineMap().constantFold(operands, results)))
+    return std::nullopt;
+  return cast<IntegerAttr>(results.front()).getInt();
 }
 
 std::optional<int64_t> SizeEvaluator::valueOf(Value integer) const {
@@ -61,6 +124,8 @@ std::optional<int64_t> SizeEvaluator::valueOf(Value integer) const {
     return valueOf(op->getOperand(0));
   if (auto size = dyn_cast_or_null<TileClassesSizeOp>(op))
     return valueOfRecord(size);
+  if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op))
+    return valueOfMap(apply);
   return op && op->getNumOperands() == 2 ? valueOfBinary(op) : std::nullopt;
 }
 
@@ -73,20 +138,6 @@ std::optional<int64_t> SizeEvaluator::valueOfRecord(TileClassesSizeOp op) const 
     sizes.push_back(*size);
   }
   return countTileRecordWords(sizes, op.getQueryTile(), op.getKvTile());
-}
-
-std::optional<std::vector<int64_t>> SizeEvaluator::elementsOf(Value vector) const {
-  const Argument *argument = argumentOf(vector);
-  if (!argument || !argument->tensor().data)
-    return std::nullopt;
-  const TensorView &view = argument->tensor();
-  std::vector<int64_t> elements;
-  for (int64_t n = 0; n < view.sizes[0]; ++n) {
-    int64_t at = n * view.strides[0];
-    elements.push_back(view.dtype == DType::I32 ? static_cast<const int32_t *>(view.data)[at]
-                                                : static_cast<const int64_t *>(view.data)[at]);
-  }
-  return elements;
 }
 
 std::optional<int64_t> SizeEvaluator::valueOfBinary(Operation *op) const {

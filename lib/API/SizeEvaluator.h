@@ -5,7 +5,9 @@
 
 #include "attn/API/Tensor.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <optional>
 
 namespace attn {
@@ -24,10 +26,11 @@ public:
   /// The value of an integer or index.
   std::optional<int64_t> valueOf(mlir::Value integer) const;
 
-  /// The elements of a vector of i32, i64 or index that is an input with data.
-  std::optional<std::vector<int64_t>> elementsOf(mlir::Value vector) const;
-
 private:
+  std::optional<int64_t> valueOf(mlir::OpFoldResult size) const;
+  std::optional<int64_t> sizeOfView(mlir::Operation *op, unsigned dimension) const;
+  std::optional<int64_t> sizeOfJoined(mlir::tensor::ConcatOp op, unsigned dimension) const;
+  std::optional<int64_t> valueOfMap(mlir::affine::AffineApplyOp op) const;
   std::optional<int64_t> valueOfBinary(mlir::Operation *op) const;
   std::optional<int64_t> valueOfRecord(TileClassesSizeOp op) const;
   const Argument *argumentOf(mlir::Value value) const;

@@ -3,10 +3,12 @@
 
 #include "Arguments.h"
 #include "Diagnostics.h"
+#include "Elements.h"
 #include "ModuleImpl.h"
 #include "SizeEvaluator.h"
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Inspection/KeptScores.h"
 #include <algorithm>
 
 using namespace attn;
@@ -41,53 +43,33 @@ static std::optional<AttentionSizes> sizesOf(AttentionOp op, const SizeEvaluator
                         *kvLen};
 }
 
-namespace {
+/// Above this many elements an argument is not looked at: each becomes an attribute.
+static constexpr int64_t kMaxKnownElements = int64_t(1) << 22;
 
-/// What the causal and window masks leave of one head.
-struct Kept {
-  /// (query, key) pairs.
-  double pairs = 0;
-  /// Keys from the first to the last that any query sees.
-  int64_t keys = 0;
-};
-
-} // namespace
-
-/// kvLen: the logical end of the keys.
-static Kept countKept(AttentionOp op, int64_t queryLen, int64_t kvLen) {
-  auto offsetOf = [&](Diagonal diagonal) { return diagonal == Diagonal::BottomRight ? kvLen - queryLen : 0; };
-  Kept kept;
-  int64_t firstOfAll = kvLen, lastOfAll = -1;
-  for (int64_t row = 0; row < queryLen; ++row) {
-    int64_t first = 0, last = kvLen - 1;
-    for (mlir::Attribute mask : op.getMasks().value_or(mlir::ArrayAttr::get(op.getContext(), {}))) {
-      if (auto causal = llvm::dyn_cast<CausalAttr>(mask))
-        last = std::min(last, row + offsetOf(causal.getDiagonal()));
-      auto window = llvm::dyn_cast<WindowAttr>(mask);
-      if (window && window.getLeft() >= 0)
-        first = std::max(first, row + offsetOf(window.getDiagonal()) - window.getLeft());
-      if (window && window.getRight() >= 0)
-        last = std::min(last, row + offsetOf(window.getDiagonal()) + window.getRight());
-    }
-    if (first > last)
+/// Sizes of an attention and the integers that its function is called with, as its mask may read them.
+static TileMapInputs maskInputs(mlir::func::FuncOp function, const AttentionSizes &sizes,
+                                const std::vector<Argument> &inputs) {
+  TileMapInputs result;
+  result.sizes = {{"batch", sizes.batch},
+                  {"heads", static_cast<int64_t>(sizes.heads)},
+                  {"queryLen", sizes.queryLen},
+                  {"kvLen", sizes.kvLen}};
+  for (auto [position, input] : llvm::enumerate(inputs)) {
+    mlir::Type element = mlir::getElementTypeOrSelf(function.getArgumentTypes()[position]);
+    if (!element.isIntOrIndex())
       continue;
-    kept.pairs += double(last - first + 1);
-    firstOfAll = std::min(firstOfAll, first);
-    lastOfAll = std::max(lastOfAll, last);
+    if (input.kind() != Argument::Kind::Tensor) {
+      result.values[position] = {input.asInteger()};
+      continue;
+    }
+    const TensorView &view = input.tensor();
+    int64_t count = countElements(view.sizes);
+    if (count < 0 || count > kMaxKnownElements || (!view.data && count > 0))
+      continue;
+    for (const reference::Scalar &scalar : readTensor(view, element).data)
+      result.values[position].push_back(scalar.integer);
   }
-  kept.keys = std::max<int64_t>(0, lastOfAll - firstOfAll + 1);
-  return kept;
-}
-
-/// The logical end of the keys of each batch entry: kv_lengths where they are data of an input, else kvLen.
-static std::vector<int64_t> keyEnds(AttentionOp op, const AttentionSizes &sizes, const SizeEvaluator &evaluator) {
-  std::vector<int64_t> ends(sizes.batch, sizes.kvLen);
-  if (!op.getKvLengths())
-    return ends;
-  std::vector<int64_t> lengths = evaluator.elementsOf(op.getKvLengths()).value_or(ends);
-  for (size_t b = 0; b < ends.size() && b < lengths.size(); ++b)
-    ends[b] = std::clamp<int64_t>(lengths[b], 0, sizes.kvLen);
-  return ends;
+  return result;
 }
 
 static double bytesOfElement(mlir::Value tensor) {
@@ -95,18 +77,15 @@ static double bytesOfElement(mlir::Value tensor) {
 }
 
 /// Adds the work of one attention.
-static void addWork(WorkCount &count, AttentionOp op, const AttentionSizes &sizes, const std::vector<int64_t> &ends) {
-  double perPair = 2 * sizes.heads * (sizes.headDim + sizes.valueDim), queries = double(sizes.queryLen);
-  double perKey =
-      sizes.kvHeads * (sizes.headDim * bytesOfElement(op.getKey()) + sizes.valueDim * bytesOfElement(op.getValue()));
-  double perQuery =
-      sizes.heads * (sizes.headDim * bytesOfElement(op.getQuery()) + sizes.valueDim * bytesOfElement(op.getOut()));
-  for (int64_t end : ends) {
-    Kept kept = countKept(op, sizes.queryLen, end);
-    count.total += perPair * queries * double(sizes.kvLen);
-    count.kept += perPair * kept.pairs;
-    count.bytes += perKey * double(kept.keys) + perQuery * queries;
-  }
+static void addWork(WorkCount &count, AttentionOp op, const AttentionSizes &sizes, const KeptScores &kept) {
+  double perScore = 2 * (sizes.headDim + sizes.valueDim);
+  double perKey = sizes.headDim * bytesOfElement(op.getKey()) + sizes.valueDim * bytesOfElement(op.getValue());
+  double perQuery = sizes.headDim * bytesOfElement(op.getQuery()) + sizes.valueDim * bytesOfElement(op.getOut());
+  double queries = double(sizes.batch) * sizes.heads * double(sizes.queryLen);
+  count.total += perScore * queries * double(sizes.kvLen);
+  count.kept += perScore * kept.scores;
+  count.bytes += perKey * kept.keys + perQuery * queries;
+  count.isExact &= kept.isExact;
   ++count.attentions;
 }
 
@@ -114,38 +93,42 @@ static Error unsupported(mlir::Operation *op, const std::string &why) {
   return {ErrorCode::Unsupported, "the work cannot be counted: " + why, convertLocation(op->getLoc())};
 }
 
-static Result<WorkCount> countAttentions(mlir::func::FuncOp function, const SizeEvaluator &evaluator) {
-  WorkCount count;
-  Status status;
-  function.walk([&](mlir::Operation *op) {
-    if (llvm::isa<mlir::func::CallOp>(op))
-      status = unsupported(op, "the function calls another one");
-    auto attention = llvm::dyn_cast<AttentionOp>(op);
-    if (!attention || !status)
-      return;
-    if (op->getParentOp() != function)
-      status = unsupported(op, "this attention is inside of control flow");
-    std::optional<AttentionSizes> sizes = sizesOf(attention, evaluator);
-    if (!sizes)
-      status = unsupported(op, "the sizes of this attention do not follow from those of the inputs");
-    if (!status)
-      return;
-    addWork(count, attention, *sizes, keyEnds(attention, *sizes, evaluator));
-  });
-  if (!status)
-    return status.error();
-  return count;
+/// Adds the work of one attention of a function at the graph level.
+static Status countAttention(WorkCount &count, AttentionOp op, mlir::func::FuncOp function,
+                             const std::vector<Argument> &inputs) {
+  if (op->getParentOp() != function)
+    return unsupported(op, "this attention is inside of control flow");
+  std::optional<AttentionSizes> sizes = sizesOf(op, SizeEvaluator(function, inputs));
+  if (!sizes)
+    return unsupported(op, "the sizes of this attention do not follow from those of the inputs");
+  auto group = static_cast<int64_t>(sizes->kvHeads > 0 ? sizes->heads / sizes->kvHeads : 1);
+  DiagnosticCollector diagnostics(op.getContext(), nullptr);
+  auto kept = countKeptScores(op, std::max<int64_t>(group, 1), maskInputs(function, *sizes, inputs));
+  if (failed(kept))
+    return diagnostics.takeError(ErrorCode::Unsupported, "the work cannot be counted");
+  addWork(count, op, *sizes, *kept);
+  return {};
 }
 
-Result<WorkCount> Module::countWork(std::string_view name, const std::vector<Argument> &inputs) const {
+Result<WorkCount> Module::countWork(std::string_view name, const std::vector<Argument> &inputs,
+                                    const CompileOptions &options) const {
   auto signature = impl->find(name);
   if (!signature)
     return signature.error();
   if (Status status = checkInputShapes(**signature, inputs); !status)
     return status.error();
   std::lock_guard<std::mutex> lock(impl->mutex);
-  mlir::func::FuncOp function = impl->lookup(**signature);
-  return countAttentions(function, SizeEvaluator(function, inputs));
+  auto graph = compileToGraph(*impl, **signature, options);
+  if (!graph)
+    return graph.error();
+  auto function = (*graph)->lookupSymbol<mlir::func::FuncOp>((*signature)->name);
+  WorkCount count;
+  Status status;
+  function.walk([&](AttentionOp op) {
+    if (status)
+      status = countAttention(count, op, function, inputs);
+  });
+  return status ? Result<WorkCount>(count) : Result<WorkCount>(status.error());
 }
 
 Result<std::vector<std::vector<int64_t>>> Module::resultSizes(std::string_view name,

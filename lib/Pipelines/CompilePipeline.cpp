@@ -148,8 +148,29 @@ static void addMachinePasses(OpPassManager &pm, const PipelineOptions &options) 
   pm.addPass(flash::createVerifyMachinePass());
 }
 
+namespace {
+
+/// Shows the module to the pipeline's caller.
+struct InspectPass : PassWrapper<InspectPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InspectPass)
+
+  explicit InspectPass(std::function<void(ModuleOp)> inspect) : inspect(std::move(inspect)) {}
+  StringRef getArgument() const override { return "attn-inspect"; }
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    inspect(getOperation());
+  }
+
+  std::function<void(ModuleOp)> inspect;
+};
+
+} // namespace
+
 void attn::buildCompilePipeline(OpPassManager &pm, const PipelineOptions &options) {
   addGraphPasses(pm, options);
+  if (options.atGraphLevel)
+    pm.addPass(std::make_unique<InspectPass>(options.atGraphLevel));
   if (options.to >= Level::Tiled)
     addTiledPasses(pm, options);
   if (options.to >= Level::Target)
@@ -206,6 +227,6 @@ void attn::registerPipelines() {
       [](OpPassManager &pm, const CommandLineOptions &options) {
         buildCompilePipeline(pm, {options.to, options.target, options.tileQ, options.tileKv, options.segmentKeys,
                                   options.blockRows, options.skipTiles, options.countKvTiles, options.fuse,
-                                  options.verifyFusion, options.allowTf32});
+                                  options.verifyFusion, options.allowTf32, /*atGraphLevel=*/{}});
       });
 }

@@ -48,7 +48,7 @@ func.func @causal(%q: tensor<?x4x?x8xf32>, %k: tensor<?x2x?x8xf32>, %v: tensor<?
 }
 )";
 
-Module parse(const char *text) {
+Module parse(const std::string &text) {
   Result<Module> module = Module::parse(text, "test.mlir");
   if (!module) {
     ADD_FAILURE() << module.error().str();
@@ -524,4 +524,109 @@ TEST(Work, counts_lengths_where_they_are_data) {
   EXPECT_EQ(work->bytes, 2 * (3 + 5 + 15) * 10 * 4);
   inputs[3] = view(nullptr, DType::I32, {3});
   EXPECT_EQ(module.countWork("padded", inputs)->kept, 3 * 9 * 2 * 20);
+}
+
+/// Attention of 6 queries and 6 keys, 2 query heads for one kv head, head size 4: 2 * (4 + 4) operations a score.
+static Module masked(const std::string &mask, const std::string &argument = "") {
+  return parse("func.func @f(%q: tensor<3x2x6x4xf32>, %k: tensor<3x1x6x4xf32>" + argument + R"()
+        -> tensor<3x2x6x4xf32> {
+      %scale = arith.constant 0.5 : f32
+      %init = tensor.empty() : tensor<3x2x6x4xf32>
+      %out = attn.attention %q, %k, %k scale(%scale) )" +
+               mask + R"( : tensor<3x2x6x4xf32>, tensor<3x1x6x4xf32>,
+          tensor<3x1x6x4xf32> outs(%init : tensor<3x2x6x4xf32>) -> tensor<3x2x6x4xf32>
+      return %out : tensor<3x2x6x4xf32>
+    })");
+}
+
+static TensorView dataless(DType dtype, std::vector<int64_t> sizes) {
+  std::vector<int64_t> strides = rowMajorStrides(sizes);
+  return {nullptr, dtype, std::move(sizes), std::move(strides), -1};
+}
+
+TEST(Work, counts_the_same_for_a_mask_by_name_and_as_a_region) {
+  std::vector<Argument> inputs{dataless(DType::F32, {3, 2, 6, 4}), dataless(DType::F32, {3, 1, 6, 4})};
+  auto named = masked("masks(causal)").countWork("f", inputs);
+  auto region = masked(R"(where(%b, %h, %i, %j) {
+      %keep = arith.cmpi sle, %j, %i : index
+      attn.yield %keep : i1
+    })")
+                    .countWork("f", inputs);
+  ASSERT_TRUE(named && region);
+  // 1 + 2 + ... + 6 of 36, 3 batch entries of 2 heads.
+  EXPECT_EQ(named->kept, 21 * 3 * 2 * 16);
+  EXPECT_EQ(region->kept, named->kept);
+  EXPECT_EQ(region->bytes, named->bytes);
+  EXPECT_TRUE(region->isExact);
+}
+
+TEST(Work, evaluates_masks_that_no_bound_decides) {
+  // Every other key, and in the second head none but key 2.
+  auto work = masked(R"(where(%b, %h, %i, %j) {
+      %zero = arith.constant 0 : index
+      %two = arith.constant 2 : index
+      %rest = arith.remui %j, %two : index
+      %even = arith.cmpi eq, %rest, %zero : index
+      %first = arith.cmpi eq, %h, %zero : index
+      %is2 = arith.cmpi eq, %j, %two : index
+      %all = arith.ori %first, %is2 : i1
+      %keep = arith.andi %even, %all : i1
+      attn.yield %keep : i1
+    })")
+                  .countWork("f", {dataless(DType::F32, {3, 2, 6, 4}), dataless(DType::F32, {3, 1, 6, 4})});
+  ASSERT_TRUE(work) << work.error().str();
+  EXPECT_EQ(work->kept, (3 + 1) * 6 * 3 * 16);
+  // Both heads share keys 0 to 4: 5 keys of 4 + 4 elements; 2 heads of 6 queries of 4 + 4.
+  EXPECT_EQ(work->bytes, (5 + 2 * 6) * 8 * 4 * 3);
+  EXPECT_TRUE(work->isExact);
+}
+
+TEST(Work, reads_what_a_mask_reads) {
+  Module module = masked("masks(document(%ids : tensor<6xi32>))", ", %ids: tensor<6xi32>");
+  std::vector<int32_t> ids{1, 1, 1, 2, 2, 5};
+  std::vector<Argument> inputs{dataless(DType::F32, {3, 2, 6, 4}), dataless(DType::F32, {3, 1, 6, 4}),
+                               TensorView{ids.data(), DType::I32, {6}, {1}, -1}};
+  auto work = module.countWork("f", inputs);
+  ASSERT_TRUE(work) << work.error().str();
+  EXPECT_EQ(work->kept, (9 + 4 + 1) * 3 * 2 * 16);
+  EXPECT_TRUE(work->isExact);
+  inputs[2] = dataless(DType::I32, {6});
+  work = module.countWork("f", inputs);
+  ASSERT_TRUE(work) << work.error().str();
+  EXPECT_EQ(work->kept, work->total);
+  EXPECT_FALSE(work->isExact);
+}
+
+/// softmax(q k^T) k written out, sizes open.
+static const char *const unfused = R"(
+  func.func @f(%q: tensor<?x?x4xf32>, %k: tensor<?x?x4xf32>) -> tensor<?x?x4xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %batch = tensor.dim %q, %c0 : tensor<?x?x4xf32>
+    %n = tensor.dim %q, %c1 : tensor<?x?x4xf32>
+    %m = tensor.dim %k, %c1 : tensor<?x?x4xf32>
+    %se = tensor.empty(%batch, %n, %m) : tensor<?x?x?xf32>
+    %sz = linalg.fill ins(%zero : f32) outs(%se : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+    %te = tensor.empty(%batch, %m) : tensor<?x4x?xf32>
+    %t = linalg.transpose ins(%k : tensor<?x?x4xf32>) outs(%te : tensor<?x4x?xf32>) permutation = [0, 2, 1]
+    %s = linalg.batch_matmul ins(%q, %t : tensor<?x?x4xf32>, tensor<?x4x?xf32>) outs(%sz : tensor<?x?x?xf32>)
+        -> tensor<?x?x?xf32>
+    %p = linalg.softmax dimension(2) ins(%s : tensor<?x?x?xf32>) outs(%se : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+    %oe = tensor.empty(%batch, %n) : tensor<?x?x4xf32>
+    %oz = linalg.fill ins(%zero : f32) outs(%oe : tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+    %o = linalg.batch_matmul ins(%p, %k : tensor<?x?x?xf32>, tensor<?x?x4xf32>) outs(%oz : tensor<?x?x4xf32>)
+        -> tensor<?x?x4xf32>
+    return %o : tensor<?x?x4xf32>
+  })";
+
+TEST(Work, sees_what_fusion_makes) {
+  Module module = parse(unfused);
+  std::vector<Argument> inputs{dataless(DType::F32, {3, 5, 4}), dataless(DType::F32, {3, 7, 4})};
+  auto work = module.countWork("f", inputs);
+  ASSERT_TRUE(work) << work.error().str();
+  EXPECT_EQ(work->attentions, 1);
+  EXPECT_EQ(work->kept, 3 * 5 * 7 * 16);
+  EXPECT_EQ(module.countWork("f", inputs, CompileOptions().fuse(false))->attentions, 0);
+  EXPECT_NE(module.compile("f")->describe().find("\ntiles of "), std::string::npos);
 }

@@ -50,7 +50,8 @@ floor). The reference takes seconds where there are many keys.
 Exit code: 0, or 1 for any error, and for results out of tolerance. A speed below what the workload is to reach is none.
 
   attn-bench
-  attn-bench --workload='W[12]$' --threads=1 --repeat=5
+  attn-bench --workload=W1,W7a --threads=1 --repeat=5
+  attn-bench --workload='W[12]$'
   attn-bench my-workloads.json --json=results.json --svg=roofline.svg
   attn-bench --set=variants --errors
   attn-bench --peers=auto
@@ -67,8 +68,8 @@ struct CommandLine {
                            cl::desc("a file that comes with the tool: attention (default), variants, blocks or gpu")};
   cl::opt<std::string> target{"target", cl::init("host"), cl::value_desc("NAME"), cl::cat(category),
                               cl::desc("host (default), or a GPU: cuda, cuda:1; then --set is gpu by default")};
-  cl::opt<std::string> workloads{"workload", cl::desc("only those whose name matches (default: all)"),
-                                 cl::value_desc("REGEX"), cl::cat(category)};
+  cl::list<std::string> workloads{"workload", cl::CommaSeparated, cl::value_desc("REGEX,..."), cl::cat(category),
+                                  cl::desc("only those whose name matches one of these (default: all)")};
   cl::opt<std::string> compileOnly{"compile-only", cl::Hidden, cl::value_desc("FUNCTION"), cl::cat(category),
                                    cl::desc("compile a function of the .mlir file given, and end")};
   cl::opt<bool> list{"list", cl::desc("print the workloads and measure nothing"), cl::cat(category)};
@@ -114,7 +115,7 @@ Result<BenchSettings> tool::parseBenchCommandLine(int argc, char **argv) {
   std::string set = settings.isGpu() && !line.set.getNumOccurrences() ? std::string("gpu") : line.set.getValue();
   if (line.file.empty())
     settings.file = findBeside(argv[0], ("share/attn/bench/" + set + ".json").c_str());
-  settings.workloads = line.workloads;
+  settings.workloads = {line.workloads.begin(), line.workloads.end()};
   settings.list = line.list;
   settings.compileOnly = line.compileOnly;
   settings.executable = findExecutable(argv[0]);

@@ -12,7 +12,7 @@ struct BenchSettings {
   /// The workload file.
   std::string file;
   /// A regular expression; empty: all.
-  std::string workloads;
+  std::vector<std::string> workloads;
   bool list = false;
   /// "host", or a GPU as Target::named takes it.
   std::string target = "host";

@@ -6,14 +6,15 @@
 using namespace attn;
 using namespace attn::tool;
 
-/// 16-bit inputs are computed in f32 where the CPU has no dot product of them.
-static Peak ceilingOf(const Workload &workload, const FunctionSignature &signature) {
+/// The highest rate that the workload's types could use. bf16 may be multiplied as it is or widened to f32; which of
+/// the two is faster differs from core to core.
+static Peak ceilingOf(const Workload &workload, const FunctionSignature &signature, PeakMeter &meter) {
   if (workload.isMemoryBound)
     return Peak::Read;
   for (const ValueType &type : signature.arguments) {
     if (type.dtype == DType::F64)
       return Peak::FmaF64;
-    if (type.dtype == DType::BF16 && isAvailable(Peak::DotBf16))
+    if (type.dtype == DType::BF16 && meter.measure(Peak::DotBf16) > meter.measure(Peak::FmaF32))
       return Peak::DotBf16;
     if (isFloat(type.dtype))
       break;
@@ -21,12 +22,12 @@ static Peak ceilingOf(const Workload &workload, const FunctionSignature &signatu
   return Peak::FmaF32;
 }
 
-/// Zero where nobody knows it and the workload has two times to compare.
+/// Zero where two times are compared: those of layers hold more than attention.
 static Result<WorkCount> countWork(const Module &module, const Workload &workload, const Inputs &inputs) {
+  if (workload.comparesUnfused)
+    return WorkCount();
   const std::string &function = workload.function;
   auto work = module.countWork(function, inputs.arguments);
-  if (workload.comparesUnfused)
-    return work ? *work : WorkCount();
   if (work && work->kept == 0)
     return Error{ErrorCode::Unsupported, "expects an attention that keeps a key, but @" + function + " has none", {}};
   return work;
@@ -135,7 +136,7 @@ Result<Measurement> tool::measure(const Workload &workload, const RunOptions &op
   Measurement measurement;
   measurement.workload = workload;
   measurement.work = *work;
-  measurement.ceiling = ceilingOf(workload, kernel->signature());
+  measurement.ceiling = ceilingOf(workload, kernel->signature(), meter);
   std::vector<MutableTensorView> views = viewsOf(*outputs);
   auto run = [&]() -> Status {
     auto report = kernel->run(inputs->arguments, views, options);

@@ -5,6 +5,7 @@
 
 #include "attn/Support/InputFile.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
@@ -139,19 +140,33 @@ Result<std::vector<Workload>> tool::loadWorkloads(const std::string &path) {
   return workloads;
 }
 
-Result<std::vector<Workload>> tool::selectWorkloads(std::vector<Workload> workloads, const std::string &expression) {
-  llvm::Regex regex(expression.empty() ? ".*" : expression);
+static std::string listNames(const std::vector<Workload> &workloads) {
+  return llvm::join(llvm::map_range(workloads, [](const Workload &workload) { return workload.name; }), ", ");
+}
+
+/// Marks the workloads whose names match.
+static Status markMatches(const std::vector<Workload> &workloads, const std::string &expression,
+                          std::vector<bool> &isSelected) {
+  llvm::Regex regex(expression);
   std::string problem;
   if (!regex.isValid(problem))
     return usageError("--workload expects a regular expression, but got '" + expression + "': " + problem);
-  std::string names;
+  bool matches = false;
+  for (size_t i = 0; i < workloads.size(); ++i)
+    if (regex.match(workloads[i].name))
+      isSelected[i] = matches = true;
+  return matches ? Status() : usageError("no workload matches '" + expression + "'; there are " + listNames(workloads));
+}
+
+Result<std::vector<Workload>> tool::selectWorkloads(std::vector<Workload> workloads,
+                                                    const std::vector<std::string> &expressions) {
+  std::vector<bool> isSelected(workloads.size(), expressions.empty());
+  for (const std::string &expression : expressions)
+    if (Status status = markMatches(workloads, expression, isSelected); !status)
+      return status.error();
   std::vector<Workload> selected;
-  for (Workload &workload : workloads) {
-    names += (names.empty() ? "" : ", ") + workload.name;
-    if (regex.match(workload.name))
-      selected.push_back(std::move(workload));
-  }
-  if (selected.empty())
-    return usageError("no workload matches '" + expression + "'; there are " + names);
+  for (size_t i = 0; i < workloads.size(); ++i)
+    if (isSelected[i])
+      selected.push_back(std::move(workloads[i]));
   return selected;
 }

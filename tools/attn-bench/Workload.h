@@ -9,7 +9,7 @@
 // | source, function | a .mlir file, relative to the workload file, and its function |
 // | bound | "compute" (default): useful work over the multiply-add peak; "memory": bytes over the read rate |
 // | reach | share of the ceiling to reach, 0 to 1; optional |
-// | unfused | true: also timed with attention left unfused, run beside run; its work need not be known |
+// | unfused | true: also timed with attention left unfused, run beside run; without speed and ceiling |
 // | peers | for --peers: what the function computes, as below; optional |
 // | shape, fill, scalar | objects from the number of an argument to what attn-run's option of that name takes |
 // | out-shape | the same from the number of a result |
@@ -52,8 +52,10 @@ struct Workload {
 /// Reads a workload file. An error says where: the line and column of bad JSON, else the field.
 Result<std::vector<Workload>> loadWorkloads(const std::string &path);
 
-/// The workloads whose names match a regular expression; "" takes all. Matching none, and a bad expression, are errors.
-Result<std::vector<Workload>> selectWorkloads(std::vector<Workload> workloads, const std::string &expression);
+/// The workloads whose names match one of some regular expressions; none of these takes all. An expression that matches
+/// nothing, and a bad one, are errors.
+Result<std::vector<Workload>> selectWorkloads(std::vector<Workload> workloads,
+                                              const std::vector<std::string> &expressions);
 
 } // namespace attn::tool
 

@@ -19,20 +19,22 @@ static Peak peakOf(const FunctionSignature &signature) {
 }
 
 /// Prints the work. The GFLOP/s that the median is; 0, with the reason printed, where the work is not known.
-static double printWork(const Module &module, const Kernel &kernel, const Inputs &inputs, const Samples &samples) {
-  auto work = module.countWork(kernel.signature().name, inputs.arguments);
+static double printWork(const Module &module, const Kernel &kernel, const CompileOptions &compileOptions,
+                        const Inputs &inputs, const Samples &samples) {
+  auto work = module.countWork(kernel.signature().name, inputs.arguments, compileOptions);
   if (!work || work->attentions == 0) {
-    std::printf("bench: no GFLOP/s: %s\n", work ? "the function has no attn.attention" : work.error().message.c_str());
+    std::printf("bench: no GFLOP/s: %s\n", work ? "the function has no attention" : work.error().message.c_str());
     return 0;
   }
-  std::printf("bench: work %.3f GFLOP kept by the masks, of %.3f\n", work->kept * 1e-9, work->total * 1e-9);
+  std::printf("bench: work %s%.3f GFLOP kept by the masks, of %.3f\n", work->isExact ? "" : "at most ",
+              work->kept * 1e-9, work->total * 1e-9);
   return work->kept * 1e-9 / samples.medianSeconds();
 }
 
 /// Work, speed and share of the peak; why not, where the work is not known.
-static void printSpeed(const Module &module, const Kernel &kernel, const Inputs &inputs, const Samples &samples,
-                       int64_t threads) {
-  double speed = printWork(module, kernel, inputs, samples), peak = samples.medianBeside();
+static void printSpeed(const Module &module, const Kernel &kernel, const CompileOptions &compileOptions,
+                       const Inputs &inputs, const Samples &samples, int64_t threads) {
+  double speed = printWork(module, kernel, compileOptions, inputs, samples), peak = samples.medianBeside();
   if (speed == 0)
     return;
   std::printf("bench: speed %.1f GFLOP/s = %.1f %% of the peak of %.1f (%s, %s, measured on %lld threads)\n", speed,
@@ -40,8 +42,9 @@ static void printSpeed(const Module &module, const Kernel &kernel, const Inputs 
               static_cast<long long>(threads));
 }
 
-Status tool::runBench(const Module &module, const Kernel &kernel, const RunOptions &options, const Inputs &inputs,
-                      const std::vector<MutableTensorView> &outputs, int64_t repeat) {
+Status tool::runBench(const Module &module, const Kernel &kernel, const CompileOptions &compileOptions,
+                      const RunOptions &options, const Inputs &inputs, const std::vector<MutableTensorView> &outputs,
+                      int64_t repeat) {
   RunReport report;
   auto run = [&]() -> Status {
     auto result = kernel.run(inputs.arguments, outputs, options);
@@ -64,12 +67,12 @@ Status tool::runBench(const Module &module, const Kernel &kernel, const RunOptio
               static_cast<long long>(report.allocatedBytes));
   std::printf("bench: median %.3f ms, best %.3f ms of %lld runs\n", samples->medianSeconds() * 1e3,
               samples->bestSeconds() * 1e3, static_cast<long long>(repeat));
-  printSpeed(module, kernel, inputs, *samples, threads);
+  printSpeed(module, kernel, compileOptions, inputs, *samples, threads);
   return {};
 }
 
-Status tool::runDeviceBench(const Module &module, const Kernel &kernel, RunOptions options, const Inputs &inputs,
-                            const DeviceData &data, int64_t repeat) {
+Status tool::runDeviceBench(const Module &module, const Kernel &kernel, const CompileOptions &compileOptions,
+                            RunOptions options, const Inputs &inputs, const DeviceData &data, int64_t repeat) {
   options.wait(false);
   RunReport report;
   auto run = [&]() -> Status {
@@ -90,7 +93,7 @@ Status tool::runDeviceBench(const Module &module, const Kernel &kernel, RunOptio
               static_cast<long long>(report.allocations), static_cast<long long>(report.allocatedBytes));
   std::printf("bench: median %.3f ms, best %.3f ms of %lld repetitions\n", samples->medianSeconds() * 1e3,
               samples->bestSeconds() * 1e3, static_cast<long long>(repeat));
-  if (double speed = printWork(module, kernel, inputs, *samples))
+  if (double speed = printWork(module, kernel, compileOptions, inputs, *samples))
     std::printf("bench: speed %.1f TFLOP/s\n", speed * 1e-3);
   return {};
 }

@@ -82,8 +82,8 @@ static Status report(const Settings &settings, const Module &module, const Kerne
   if (!settings.bench)
     return {};
   if (!kernel.device().usesHostMemory())
-    return runDeviceBench(module, kernel, options, inputs, data, settings.repeat);
-  return runBench(module, kernel, options, inputs, viewsOf(outputs), settings.repeat);
+    return runDeviceBench(module, kernel, settings.compile, options, inputs, data, settings.repeat);
+  return runBench(module, kernel, settings.compile, options, inputs, viewsOf(outputs), settings.repeat);
 }
 
 static Status compileAndRun(const Settings &settings, const Module &module, const CompileOptions &compileOptions) {

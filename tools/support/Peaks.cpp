@@ -3,13 +3,15 @@
 //
 // x = x * a + b in independent chains. An FMA takes about 4 cycles and two start in one, so 8 chains are the least that
 // keep the units busy; 12 leave slack and fit 16 registers together with a and b. b is 0 and a is 1 at run time alone:
-// the values stay put, and the compiler cannot know. Reading sums vectors of a large array, in 8 chains too.
+// the values stay put, and the compiler cannot know. Reading sums vectors of a large array, in 8 chains too; which
+// order and which prefetch is the fastest differs from core to core, so several are tried.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Peaks.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -60,14 +62,21 @@ template <typename Scalar, int Bytes> struct VectorOf {
     Vector sum = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 + x9 + x10 + x11;                                          \
     return sum[0];                                                                                                     \
   }                                                                                                                    \
+  /* `streams` parts at once, each with a prefetch into the second-level cache so many bytes ahead (0: none). */       \
+  template <int streams, int ahead>                                                                                    \
   attributes [[gnu::noinline]] static float read##name(const float *begin, const float *end) {                         \
     using Vector = typename VectorOf<float, bytes>::Type;                                                              \
-    constexpr int64_t lanes = bytes / sizeof(float);                                                                   \
+    constexpr int64_t lanes = bytes / sizeof(float), step = 8 * lanes;                                                 \
+    int64_t share = (end - begin) / streams / step * step;                                                             \
     Vector x0{}, x1{}, x2{}, x3{}, x4{}, x5{}, x6{}, x7{};                                                             \
-    for (; begin + 8 * lanes <= end; begin += 8 * lanes) {                                                             \
-      auto *at = reinterpret_cast<const VectorOf<float, bytes>::Unaligned *>(begin);                                   \
-      x0 += at[0], x1 += at[1], x2 += at[2], x3 += at[3], x4 += at[4], x5 += at[5], x6 += at[6], x7 += at[7];          \
-    }                                                                                                                  \
+    for (int64_t done = 0; done < share; done += step)                                                                 \
+      for (int64_t stream = 0; stream < streams; ++stream) {                                                           \
+        const float *place = begin + stream * share + done;                                                            \
+        for (int64_t line = 0; ahead > 0 && line < step; line += 16)                                                   \
+          __builtin_prefetch(reinterpret_cast<const char *>(place + line) + ahead, 0, 2);                              \
+        auto *at = reinterpret_cast<const VectorOf<float, bytes>::Unaligned *>(place);                                 \
+        x0 += at[0], x1 += at[1], x2 += at[2], x3 += at[3], x4 += at[4], x5 += at[5], x6 += at[6], x7 += at[7];        \
+      }                                                                                                                \
     Vector sum = x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7;                                                                \
     return sum[0];                                                                                                     \
   }
@@ -110,7 +119,8 @@ struct Loops {
   int64_t vectorBytes;
   float (*fmaSingle)(float, float);
   double (*fmaDouble)(double, double);
-  float (*read)(const float *, const float *);
+  /// Orders of reading.
+  std::array<float (*)(const float *, const float *), 4> reads;
 };
 
 } // namespace
@@ -129,12 +139,19 @@ static Loops findLoops() {
   switch (detectIsa()) {
 #if defined(__x86_64__)
   case Isa::Avx512:
-    return {64, fmaAvx512<float>, fmaAvx512<double>, readAvx512};
+    return {64,
+            fmaAvx512<float>,
+            fmaAvx512<double>,
+            {readAvx512<1, 0>, readAvx512<1, 8192>, readAvx512<2, 0>, readAvx512<2, 8192>}};
   case Isa::Avx2:
-    return {32, fmaAvx2<float>, fmaAvx2<double>, readAvx2};
+    return {
+        32, fmaAvx2<float>, fmaAvx2<double>, {readAvx2<1, 0>, readAvx2<1, 8192>, readAvx2<2, 0>, readAvx2<2, 8192>}};
 #endif
   default:
-    return {16, fmaBaseline<float>, fmaBaseline<double>, readBaseline};
+    return {16,
+            fmaBaseline<float>,
+            fmaBaseline<double>,
+            {readBaseline<1, 0>, readBaseline<1, 8192>, readBaseline<2, 0>, readBaseline<2, 8192>}};
   }
 }
 
@@ -259,15 +276,27 @@ static Work readWork(float (*loop)(const float *, const float *), const std::vec
   return {run, 1e-9 * static_cast<double>(threads * share) * sizeof(float), /*rounds=*/2};
 }
 
+/// The fastest order of reading.
+template <typename Reads>
+static double measureReads(const Reads &reads, const std::vector<float> &memory, int64_t threads) {
+  double best = 0;
+  for (auto read : reads) {
+    Work work = readWork(read, memory, threads);
+    best = std::max(best, work.amount / fastestRound(threads, work));
+  }
+  return best;
+}
+
 double PeakMeter::measure(Peak peak) {
   if (!isAvailable(peak))
     return 0;
   Loops loops = findLoops();
   if (peak == Peak::Read && memory.empty())
     memory.assign(readBytes / sizeof(float), 1);
+  if (peak == Peak::Read)
+    return measureReads(loops.reads, memory, threads);
   Work work = peak == Peak::FmaF32   ? fmaWork(loops.fmaSingle, threads, loops.vectorBytes)
               : peak == Peak::FmaF64 ? fmaWork(loops.fmaDouble, threads, loops.vectorBytes)
-              : peak == Peak::Read   ? readWork(loops.read, memory, threads)
                                      : dotWork(threads);
   return work.amount / fastestRound(threads, work);
 }

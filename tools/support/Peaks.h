@@ -17,7 +17,8 @@ enum class Peak {
   FmaF64,
   /// Dot products of bf16 pairs that add to f32, in GFLOP/s (4 for each pair). Where the CPU has AVX512-BF16.
   DotBf16,
-  /// Reading an array much larger than the caches from memory, in GB/s.
+  /// Reading an array much larger than the caches from memory, in GB/s: the fastest of several orders, with and without
+  /// prefetch.
   Read
 };
 

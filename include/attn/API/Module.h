@@ -59,8 +59,7 @@ private:
   int64_t sampleRows = 0;
 };
 
-/// Work of the attentions in a function. Causal and window masks count exactly, and so do kv_lengths that are an input
-/// with data; other masks are taken to keep everything.
+/// Work of the attentions in a function, those that fusion makes included.
 struct WorkCount {
   /// Floating-point operations (2 for a multiplication and an addition; softmax and score functions are not counted):
   /// 2 * (headDim + valueDim) for each query and key, and for those that are kept.
@@ -70,6 +69,9 @@ struct WorkCount {
   /// query of their head sees.
   double bytes = 0;
   int64_t attentions = 0;
+  /// False where `kept` and `bytes` are upper bounds: a mask or kv_lengths read floats, data that is not given, or
+  /// results of other operations, or the mask is evaluated for more than 2^26 scores that no bound decides.
+  bool isExact = true;
 };
 
 /// Functions parsed from MLIR text: upstream's tensor dialects, tosa and `attn`. tosa and the whole attentions and
@@ -120,8 +122,11 @@ public:
                                                         const std::vector<Argument> &inputs) const;
 
   /// The work of a function for these inputs, see WorkCount. Unsupported where the sizes of an attention do not follow
-  /// from the inputs' sizes alone. Of data, only kv_lengths are looked at.
-  Result<WorkCount> countWork(std::string_view name, const std::vector<Argument> &inputs) const;
+  /// from the inputs' sizes and scalars, and inside of control flow. Of data, integers that masks and kv_lengths read
+  /// are looked at. Of the options, `fuse` counts. Compiles to the graph level: milliseconds, and seconds where a mask
+  /// has to be evaluated for many scores.
+  Result<WorkCount> countWork(std::string_view name, const std::vector<Argument> &inputs,
+                              const CompileOptions &options = CompileOptions()) const;
 
   class Impl;
 

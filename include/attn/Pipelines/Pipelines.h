@@ -3,7 +3,9 @@
 #ifndef ATTN_PIPELINES_PIPELINES_H
 #define ATTN_PIPELINES_PIPELINES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -33,6 +35,8 @@ struct PipelineOptions {
   bool verifyFusion = false;
   /// Multiply f32 on a GPU as one product of tf32, each operand within 2^-11 of its value, in place of three.
   bool allowTf32 = false;
+  /// Sees the module when it has reached the graph level, if it is set.
+  std::function<void(mlir::ModuleOp)> atGraphLevel;
 };
 
 /// Adds what takes a module from the graph level to `options.to`. pm is one for modules.

@@ -20,9 +20,8 @@ def main():
         layer, op = json.load(file)["workloads"]
     check_pair(layer, 3)
     check_pair(op, 3)
-    assert not {"speed", "unit", "work"} & layer.keys(), layer.keys()
-    # 2 x 3 heads; rows see 1 to 5 of 7 keys: 15 pairs of 2 * (8 + 4) operations.
-    assert op["work"]["keptOperations"] == 6 * 15 * 24, op["work"]
+    for workload in layer, op:
+        assert not {"speed", "unit", "work"} & workload.keys(), workload.keys()
     # Neither has a ceiling, so neither has a point.
     circles = [node for node in xml.etree.ElementTree.parse(sys.argv[2]).iter() if node.tag.endswith("circle")]
     assert not circles, circles
