@@ -391,8 +391,12 @@ static Step compileCollapseShape(Compiler &compiler, tensor::CollapseShapeOp op)
           source = compiler.tensor(op.getSrc()), d = compiler.tensor(op.getResult())](Frame &frame) {
     const Tensor &tensor = *frame.tensors[source];
     SmallVector<int64_t> shape;
-    for (const ReassociationIndices &group : reassociation)
-      shape.push_back(countElements(ArrayRef(tensor.shape).slice(group.front(), group.size())).value_or(-1));
+    // Upstream's verifier counts a group's indices, and lets any numbers through.
+    ArrayRef<int64_t> rest = tensor.shape;
+    for (const ReassociationIndices &group : reassociation) {
+      shape.push_back(countElements(rest.take_front(group.size())).value_or(-1));
+      rest = rest.drop_front(std::min(group.size(), rest.size()));
+    }
     return reshapeTo(frame, operation, tensor, shape, d);
   };
 }

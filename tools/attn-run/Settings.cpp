@@ -19,7 +19,7 @@ from formulas that give the same numbers everywhere; see tools/support/Generate.
 the f64 reference interpreter: the error may be twice that of an unfused implementation in the same types, plus
 2e-6 * max(1, largest result) for f32, one ulp for f16 and bf16, 1e-13 * max(1, largest result) for f64.
 
-Exit code: 0 if all went well, 1 for any error and for a failed check.
+Exit code: 0 if all went well, 1 for any error and for a failed check, 70 for an internal error.
 
   attn-run causal-mha.mlir --check --bench --threads=1
   attn-run gqa.mlir --shape=0:2x8x33x64 --shape=1:2x4x65x64 --shape=2:2x4x65x80 --scalar=3:0.125 --print
