@@ -110,6 +110,7 @@ public:
   /// at most twice the largest error that an unfused implementation makes in the function's own types (f32 scores and
   /// softmax, weights and results rounded once), plus a floor: 2e-6 * max(1, largest result) for f32, one ulp for f16
   /// and bf16, 1e-13 * max(1, largest result) for f64. NaN must meet NaN, infinity the same infinity.
+  /// Elements that are unspecified (attn.attention says when) are left out: Comparison::compared counts the others.
   Result<std::vector<Comparison>> check(std::string_view name, const std::vector<Argument> &inputs,
                                         const std::vector<TensorView> &outputs,
                                         const CheckOptions &options = CheckOptions()) const;
