@@ -98,15 +98,15 @@ def Attn_PaddingLeftAttr : Attn_NamedMask<"PaddingLeft", "padding_left", ["b"]> 
   let summary = "keep j >= start[b]";
   let description = [{
     `padding_left(%starts : tensor<2xi32>)`: batch entry b has its first key at start[b]. The captured operand has shape
-    [batch], of i32, i64 or index. Only a mask: what it drops must be finite in K and V.
+    [batch], of i32, i64 or index.
   }];
 }
 def Attn_PaddingRightAttr : Attn_NamedMask<"PaddingRight", "padding_right", ["b"]> {
   let summary = "keep j < end[b]";
   let description = [{
     `padding_right(%ends : tensor<2xi32>)`: the keys of batch entry b end in front of end[b]; with `padding_left` keep
-    start[b] <= j < end[b]. The captured operand has shape [batch], of i32, i64 or index. Only a mask: what it drops
-    must be finite in K and V, and kvLen stays; `kv_lengths` is a logical end.
+    start[b] <= j < end[b]. The captured operand has shape [batch], of i32, i64 or index. Only a mask: K and V are read
+    to kvLen, and must be finite there; `kv_lengths` is a logical end.
   }];
 }
 

@@ -72,8 +72,15 @@ def Attn_AttentionOp : Attn_DestinationOp<"attention", [AttrSizedOperandSegments
 
     Edge cases: a key is dropped if a mask drops it or its final score is -inf; a row with every key dropped
     (kvLen 0 included) and no sink gives output 0, weights 0, lse -inf; with a sink output 0 and lse = sink. NaN or
-    +inf in a kept score makes that row NaN and no other. Keys at and behind kv_lengths[b] are never read. What
-    `outs` held before is never read.
+    +inf in a kept score makes that row NaN and no other. Keys at and behind kv_lengths[b] are never read, and may hold
+    NaN. What `outs` held before is never read.
+
+    What is not finite: a mask, whichever it is, drops scores, and not the reading of K and V. So the keys that a mask
+    drops for some row, and the values of keys that are dropped in any way, must be finite; where one is not, the results
+    of its batch entry and kv head are unspecified (never a fault), and comparisons with the reference leave them out.
+    Kept keys and values may be anything: the formula says what they give. Sums of weighted values are divided by the
+    sum of the weights at the end, in the type of the score: they must be in its range, which values up to the largest
+    number divided by kvLen are.
 
     Constraints:
     * (C1) query, key and value share one element type.

@@ -9,6 +9,7 @@
 #include "NamedMods.h"
 #include "TileClasses.h"
 #include <array>
+#include <atomic>
 #include <cmath>
 
 using namespace mlir;
@@ -61,12 +62,15 @@ private:
   bool bindLengths();
   bool bindMods();
   void gather();
+  void findNotFinite();
   bool allocateResults();
   int64_t countRows() const;
   int64_t rowOf(int64_t k) const;
   bool runRow(Frame &frame, int64_t row);
   bool computeScores(Frame &frame, Point &point, Row<T> &row) const;
   bool applyScores(Frame &frame, const Point &point, T &score) const;
+  void noteDropped(const Point &point, bool byMask) const;
+  void leaveUnspecifiedOut();
   void writeRow(const Point &point, const Row<T> &row, T lse, bool poisoned);
   bool fail(const Twine &message) { return frame.fail(plan.op, message); }
 
@@ -81,6 +85,11 @@ private:
   SmallVector<ScoreFunction<T>> scores;
   /// Contiguous copies: [batch][heads][queryLen][headDim] and so on.
   std::vector<T> query, key, value;
+  /// Which of a key's elements, [batch][kvHeads][kvLen], are not all finite; empty where all are.
+  enum : char { kKeyElement = 1, kValueElement = 2 };
+  std::vector<char> notFinite;
+  /// The (batch entry, kv head) for which they make the results unspecified: those of a key that a computed row drops.
+  mutable std::vector<std::atomic<bool>> unspecified;
   std::shared_ptr<Tensor> out, lse, weights;
 };
 
@@ -189,6 +198,22 @@ template <typename T> void AttentionRun<T>::gather() {
   query = gatherOperand<T>(*frame.tensors[plan.query], queryView, allRows);
   key = gatherOperand<T>(*frame.tensors[plan.key], keyView, lengths);
   value = gatherOperand<T>(*frame.tensors[plan.value], valueView, lengths);
+  findNotFinite();
+}
+
+template <typename T> void AttentionRun<T>::findNotFinite() {
+  int64_t pairs = sizes.batch * sizes.kvHeads;
+  unspecified = std::vector<std::atomic<bool>>(pairs);
+  std::vector<char> found(pairs * sizes.kvLen);
+  auto look = [&](const std::vector<T> &elements, int64_t size, char what) {
+    for (int64_t n = 0, e = elements.size(); n < e; ++n)
+      if (!std::isfinite(elements[n]))
+        found[n / size] |= what;
+  };
+  look(key, sizes.headDim, kKeyElement);
+  look(value, sizes.valueDim, kValueElement);
+  if (llvm::any_of(found, [](char what) { return what != 0; }))
+    notFinite = std::move(found);
 }
 
 template <typename T> bool AttentionRun<T>::allocateResults() {
@@ -235,6 +260,15 @@ template <typename T> bool AttentionRun<T>::applyScores(Frame &frame, const Poin
   return true;
 }
 
+/// Values of dropped keys, and keys that a mask drops, must be finite.
+template <typename T> void AttentionRun<T>::noteDropped(const Point &point, bool byMask) const {
+  if (notFinite.empty())
+    return;
+  int64_t pair = point.b * sizes.kvHeads + point.h / (sizes.heads / sizes.kvHeads);
+  if (notFinite[pair * sizes.kvLen + point.j] & (byMask ? kKeyElement | kValueElement : kValueElement))
+    unspecified[pair] = true;
+}
+
 /// Scores of one row, and which keys are kept.
 template <typename T> bool AttentionRun<T>::computeScores(Frame &frame, Point &point, Row<T> &row) const {
   int64_t group = sizes.heads / sizes.kvHeads;
@@ -245,6 +279,8 @@ template <typename T> bool AttentionRun<T>::computeScores(Frame &frame, Point &p
     if (!plan.masks.evaluate(frame, masks, point, keep))
       return false;
     // A score region is evaluated for dropped keys too: it must be defined there.
+    if (!keep)
+      noteDropped(point, /*byMask=*/true);
     if (!keep && !plan.scoreRegion)
       continue;
     T dot = 0;
@@ -255,6 +291,8 @@ template <typename T> bool AttentionRun<T>::computeScores(Frame &frame, Point &p
       return false;
     row.values[point.j] = score;
     row.kept[point.j] = keep && score != -std::numeric_limits<T>::infinity();
+    if (keep && !row.kept[point.j])
+      noteDropped(point, /*byMask=*/false);
   }
   return true;
 }
@@ -346,6 +384,26 @@ template <typename T> int64_t AttentionRun<T>::rowOf(int64_t k) const {
   return gaps ? k * ((rows - 1) / gaps) + k * ((rows - 1) % gaps) / gaps : 0;
 }
 
+/// Results that are unspecified count as not known.
+template <typename T> void AttentionRun<T>::leaveUnspecifiedOut() {
+  auto forget = [](Tensor *tensor, int64_t position) {
+    if (tensor && tensor->known.empty())
+      tensor->known.assign(tensor->size(), 1);
+    if (tensor)
+      tensor->known[position] = 0;
+  };
+  for (int64_t number = 0; number < sizes.batch * sizes.heads * sizes.queryLen; ++number) {
+    int64_t i = number % sizes.queryLen, head = number / sizes.queryLen, h = head % sizes.heads, b = head / sizes.heads;
+    if (!unspecified[b * sizes.kvHeads + h / (sizes.heads / sizes.kvHeads)])
+      continue;
+    for (int64_t e = 0; e < sizes.valueDim; ++e)
+      forget(out.get(), outView.at(b, h, i, e));
+    forget(lse.get(), number);
+    for (int64_t j = 0; j < sizes.kvLen; ++j)
+      forget(weights.get(), number * sizes.kvLen + j);
+  }
+}
+
 template <typename T> bool AttentionRun<T>::run() {
   if (frame.session->options.sampleRows && frame.callDepth)
     return fail("expects to be in the evaluated function itself where only a sample of its rows is computed");
@@ -362,6 +420,8 @@ template <typename T> bool AttentionRun<T>::run() {
   };
   if (rows && !parallelFor(frame, rows, cost, work))
     return false;
+  if (!notFinite.empty())
+    leaveUnspecifiedOut();
   const std::shared_ptr<Tensor> all[] = {out, lse, weights};
   for (auto [slot, tensor] :
        llvm::zip_equal(plan.results, llvm::make_filter_range(all, [](const auto &entry) { return entry != nullptr; })))

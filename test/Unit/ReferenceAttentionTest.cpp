@@ -251,6 +251,34 @@ TEST_F(ReferenceAttentionTest, KeysBehindKvLengthsAreNeverRead) {
                 "expects kv_lengths[1] to be in [0, kvLen = 3], but got " + std::to_string(wrong));
 }
 
+//===-- what is not finite ----------------------------------------------------------===//
+
+TEST_F(ReferenceAttentionTest, WhatAMaskDropsMustBeFinite) {
+  // Query 0 drops key 1. The results of the head that has NaN or infinity there are not known, those of the other are.
+  for (bool isKey : {false, true})
+    for (double element : {nan, inf, -inf}) {
+      Tensor finite = filled({1, 2, 2, 1}, 1), bad = real({1, 2, 2, 1}, {1, 1, 1, element});
+      auto r = results(attention("masks(causal<top_left>)"),
+                       {filled({1, 2, 2, 1}, 1), isKey ? bad : finite, isKey ? finite : bad});
+      ASSERT_EQ(r.size(), 3u);
+      EXPECT_EQ(r[0].known, (std::vector<char>{1, 1, 0, 0}));
+      EXPECT_EQ(r[1].known, (std::vector<char>{1, 1, 0, 0}));
+      EXPECT_EQ(r[2].known, (std::vector<char>{1, 1, 1, 1, 0, 0, 0, 0}));
+    }
+}
+
+TEST_F(ReferenceAttentionTest, KeptKeysMayBeInfinite) {
+  auto known = [&](std::initializer_list<double> key, std::initializer_list<double> value) {
+    auto r = results(attention(""), {filled({1, 1, 1, 1}, 1), real({1, 1, 2, 1}, key), real({1, 1, 2, 1}, value)});
+    return r.empty() ? std::vector<char>() : r[0].known;
+  };
+  EXPECT_TRUE(known({1, 2}, {4, inf}).empty());
+  EXPECT_TRUE(known({1, inf}, {4, 8}).empty());
+  // A score of -inf drops its key. The value must be finite then.
+  EXPECT_TRUE(known({1, -inf}, {4, 8}).empty());
+  EXPECT_EQ(known({1, -inf}, {4, inf}), std::vector<char>{0});
+}
+
 //===-- scores -------------------------------------------------------------------===//
 
 TEST_F(ReferenceAttentionTest, ScoresApplyInWrittenOrderAndTheRegionLast) {

@@ -27,9 +27,13 @@ static Status checkOutputs(const Module &module, const Kernel &kernel, const Inp
   std::string failed;
   for (size_t i = 0; i < comparisons->size(); ++i) {
     const Comparison &comparison = (*comparisons)[i];
-    std::printf("check: %s %s: %s, max error %.3g, allowed %.3g\n", comparison.pass ? "PASS" : "FAIL",
+    std::printf("check: %s %s: %s, max error %.3g, allowed %.3g", comparison.pass ? "PASS" : "FAIL",
                 resultName(i).c_str(), describe(outputs[i].dtype(), outputs[i].sizes()).c_str(), comparison.maxError,
                 comparison.allowed);
+    if (int64_t leftOut = outputs[i].size() - comparison.compared; leftOut > 0)
+      std::printf("; %lld elements are unspecified, since dropped keys or values are not finite, and left out",
+                  static_cast<long long>(leftOut));
+    std::printf("\n");
     if (comparison.elementsWithoutKeys)
       std::printf("check: of %s, %lld elements are NaN in the unfused graph, for rows without keys; compared with what "
                   "attention gives there\n",

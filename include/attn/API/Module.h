@@ -120,6 +120,7 @@ public:
   /// and bf16, 1e-13 * max(1, largest result) for f64. NaN must meet NaN, infinity the same infinity. One difference is
   /// no error: where an unfused graph gives NaN for a row without keys, and the function with its attention fused gives
   /// a number (0, and what follows from it), that number is right, too; the message says how many elements that are.
+  /// Elements that are unspecified (attn.attention says when) are left out: Comparison::compared counts the others.
   Result<std::vector<Comparison>> check(std::string_view name, const std::vector<Argument> &inputs,
                                         const std::vector<TensorView> &outputs,
                                         const CheckOptions &options = CheckOptions()) const;

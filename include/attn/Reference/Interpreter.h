@@ -20,7 +20,8 @@
 // Undefined behaviour is an error and not a value: integer division by zero or with overflow, a shift by the width or
 // more, an index outside its tensor. The one exception is an index into a captured tensor inside a region of
 // attn.attention or attn.mask: it is clamped and listed in the result. Of poison one kind is a value: a float to
-// integer conversion out of range gives the smallest integer.
+// integer conversion out of range gives the smallest integer. Results of attn.attention that are unspecified, since keys
+// or values that are dropped are not finite, are values that Tensor::known leaves out.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_REFERENCE_INTERPRETER_H

@@ -27,7 +27,8 @@ struct Tensor {
   std::vector<int64_t> shape;
   /// As many elements as the shape has.
   std::vector<Scalar> data;
-  /// Where Options::sampleRows left elements out: 1 for each that was computed, 0 for the others. Empty: all were.
+  /// Where Options::sampleRows left elements out, or an attention's results are unspecified: 1 for each element that is
+  /// known, 0 for the others. Empty: all are.
   std::vector<char> known = {};
 
   /// `values` are taken as they are (not rounded to the type); as many as the shape has elements.

@@ -5,6 +5,7 @@
 #include "test/Unit/SuiteTarget.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace {
@@ -127,4 +128,73 @@ TEST(Limits, TilesOfEverySize) {
       for (size_t n = 0; n < out.size(); ++n)
         ASSERT_NEAR(out[n], first[n], 1e-6) << tileQ << " x " << tileKv << " at " << n;
     }
+}
+
+//===----------------------------------------------------------------------===//
+// Code does not grow with sizes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Attention with a bias for each query and key, of which blocks are copied and asked for ahead.
+struct Shape {
+  int64_t batch = 2, heads = 4, kvHeads = 2, queryLen = 130, kvLen = 5000, headDim = 256, valueDim = 256;
+  std::string type = "f32";
+  int64_t tileKv = 0;
+};
+
+std::string textOf(const Shape &n) {
+  auto tensor = [&](std::initializer_list<int64_t> sizes, const std::string &type) {
+    std::string text = "tensor<";
+    for (int64_t size : sizes)
+      text += std::to_string(size) + "x";
+    return text + type + ">";
+  };
+  std::string q = tensor({n.batch, n.heads, n.queryLen, n.headDim}, n.type),
+              k = tensor({n.batch, n.kvHeads, n.kvLen, n.headDim}, n.type),
+              v = tensor({n.batch, n.kvHeads, n.kvLen, n.valueDim}, n.type),
+              o = tensor({n.batch, n.heads, n.queryLen, n.valueDim}, n.type),
+              bias = tensor({n.queryLen, n.kvLen}, "f32");
+  return "func.func @f(%q: " + q + ", %k: " + k + ", %v: " + v + ", %m: " + bias + ") -> " + o +
+         " {\n  %s = arith.constant 0.125 : f32\n  %o = tensor.empty() : " + o +
+         "\n  %r = attn.attention %q, %k, %v scale(%s) scores(bias(%m : " + bias +
+         ")) masks(causal<bottom_right>) : " + q + ", " + k + ", " + v + " outs(%o : " + o + ") -> " + o +
+         "\n  return %r : " + o + "\n}\n";
+}
+
+/// Operations in front of LLVM's dialect, one a line.
+int64_t countOperations(const Shape &shape, const std::string &target) {
+  auto module = attn::Module::parse(textOf(shape), "size.mlir");
+  EXPECT_TRUE(module.ok()) << module.error().str();
+  auto text =
+      module->emit("f", attn::Stage::Target, attn::Target::named(target), attn::CompileOptions().tileKv(shape.tileKv));
+  EXPECT_TRUE(text.ok()) << text.error().str();
+  return text.ok() ? std::count(text->begin(), text->end(), '\n') : 0;
+}
+
+} // namespace
+
+/// A size that is a million is a trip count. The few lines more are loops in the place of what is written out; few
+/// queries have keys in segments either way.
+TEST(Limits, CodeDoesNotGrowWithSizes) {
+  constexpr int64_t kLarge = 1 << 20;
+  for (const char *target : {"x86-64-v3", "x86-64-v4"})
+    for (const char *type : {"f32", "bf16"})
+      for (int64_t queryLen : {1, 130}) {
+        Shape usual;
+        usual.type = type;
+        usual.queryLen = queryLen;
+        const int64_t most = countOperations(usual, target) * 5 / 4;
+        for (int64_t Shape::*size : {&Shape::batch, &Shape::kvLen, &Shape::headDim, &Shape::valueDim, &Shape::tileKv}) {
+          Shape large = usual;
+          large.*size = size == &Shape::tileKv ? 65536 : kLarge;
+          EXPECT_LE(countOperations(large, target), most) << target << " " << type << " " << queryLen;
+        }
+        Shape heads = usual, group = usual;
+        heads.heads = heads.kvHeads = kLarge;
+        group.heads = 4096;
+        group.kvHeads = 1;
+        EXPECT_LE(countOperations(heads, target), most) << target << " " << type << " " << queryLen;
+        EXPECT_LE(countOperations(group, target), most) << target << " " << type << " " << queryLen;
+      }
 }
