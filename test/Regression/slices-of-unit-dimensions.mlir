@@ -1,7 +1,7 @@
 // RUN: attn-run %s --function=slot --fill=0:iota --print | FileCheck %s
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %s
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %s --target=emulator:sm_80
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %s --target=emulator:sm_90a
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %suite_target %s
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run emulator:sm_80 %s
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run emulator:sm_90a %s
 
 // Slices that drop one of several unit dimensions: upstream's memref.subview looks for the dropped one among the strides,
 // and its patterns infer types anew and drop the first unit dimension. x[0, i, s, d] = 12 i + 4 s + d; slot 1 of row 1 is

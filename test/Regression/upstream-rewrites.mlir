@@ -1,8 +1,8 @@
 // RUN: split-file %s %t
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %t/casts.mlir
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %t/casts.mlir --target=emulator:sm_80
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %t/casts.mlir --target=emulator:sm_90a
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %t/scalars.mlir
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %suite_target %t/casts.mlir
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run emulator:sm_80 %t/casts.mlir
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run emulator:sm_90a %t/casts.mlir
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %suite_target %t/scalars.mlir
 // RUN: attn-run %t/scalars.mlir --function=while_forwards_twice --print | FileCheck %t/scalars.mlir --check-prefix=WHILE
 // RUN: attn-run %t/scalars.mlir --function=rounded_twice --scalar=0:18014399583223809 --print | FileCheck %t/scalars.mlir --check-prefix=TWICE
 // RUN: attn-run %t/scalars.mlir --function=compared --scalar=0:-3 --print | FileCheck %t/scalars.mlir --check-prefix=COMPARED

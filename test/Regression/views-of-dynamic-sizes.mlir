@@ -1,6 +1,6 @@
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %s
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %s --target=emulator:sm_80
-// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %s --target=emulator:sm_90a
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %suite_target %s
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run emulator:sm_80 %s
+// RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run emulator:sm_90a %s
 // RUN: attn-run %s --function=split --shape=0:6x2 --fill=0:iota --shape=1:2x3 --out-shape=0:2x3x2 --print | FileCheck %s
 // RUN: not attn-run %s --function=split --shape=0:6x2 --shape=1:4x2 --out-shape=0:4x2x2 2>&1 | FileCheck %s --check-prefix=SPLIT
 // RUN: attn-run %S/Inputs/reshape-by-argument.mlir --shape=0:2x3 --fill=1:list:3:2 --out-shape=0:3x2 --check
