@@ -81,7 +81,8 @@ static Subject makeSubject(func::FuncOp function) {
   Subject subject{function.getFunctionType(), {}};
   bool isFixed = true;
   for (Type argument : subject.type.getInputs())
-    isFixed = isFixed && !argument.isIndex() && (!isa<ShapedType>(argument) || cast<ShapedType>(argument).hasStaticShape());
+    isFixed =
+        isFixed && !argument.isIndex() && (!isa<ShapedType>(argument) || cast<ShapedType>(argument).hasStaticShape());
   std::string reason;
   for (int64_t size : {0, 4, 1}) {
     Trial trial{chooseInputs(subject.type, size), {}, {}};

@@ -28,7 +28,9 @@ static Problem chooseProblem(Builder &builder, const Goal &goal) {
     if (problem.heads % k == 0)
       divisors.push_back(k);
   problem.kvHeads = divisors.empty() ? 0 : random.pick(divisors);
-  problem.kvLen = random.chance(35) ? problem.queryLen : random.chance(20) ? random.between(0, 1) : random.between(2, 12);
+  problem.kvLen = random.chance(35)   ? problem.queryLen
+                  : random.chance(20) ? random.between(0, 1)
+                                      : random.between(2, 12);
   if (random.chance(6))
     problem.kvLen = random.between(30, 70);
   problem.headDim = random.chance(15) ? random.between(0, 1) : random.pick(std::vector<int64_t>{2, 3, 4, 8});
@@ -313,12 +315,12 @@ Value AttentionWriter::write() {
     results += ", " + builder.typeOf(weights);
     count = 2;
   }
-  std::vector<std::string> names = builder.defineMany(
-      "attn.attention " + q.value.name + ", " + k.value.name + ", " + v.value.name + " scale(" + scale +
-          (scoreType() == "f64" ? " : f64" : "") + ")" + layout + named + sink + lengths + " : " +
-          builder.typeOf(q.value) + ", " + builder.typeOf(k.value) + ", " + builder.typeOf(v.value) + outs + " -> " +
-          results,
-      count);
+  std::vector<std::string> names =
+      builder.defineMany("attn.attention " + q.value.name + ", " + k.value.name + ", " + v.value.name + " scale(" +
+                             scale + (scoreType() == "f64" ? " : f64" : "") + ")" + layout + named + sink + lengths +
+                             " : " + builder.typeOf(q.value) + ", " + builder.typeOf(k.value) + ", " +
+                             builder.typeOf(v.value) + outs + " -> " + results,
+                         count);
   if (count > 1) {
     weights.name = names[1], weights.bound = 1, weights.exact = false;
     builder.remember(weights);
@@ -408,8 +410,8 @@ Value UnfusedWriter::masked(const Value &scores) {
   Value mask = builder.produce({Element::I1, {p.batch, p.queryLen, p.kvLen}}, std::min(depth, 1));
   bool byPosition = random.chance(40);
   std::string body = "^bb0(%x: " + type + ", %m: i1, %o: " + type + "):\n  %j = linalg.index 3 : index\n" +
-                     "  %i = linalg.index 2 : index\n  %f = arith.cmpi eq, %j, " + zero + " : index\n  %c = " +
-                     (byPosition ? "arith.cmpi sle, %j, %i : index" : "arith.ori %m, %f : i1") +
+                     "  %i = linalg.index 2 : index\n  %f = arith.cmpi eq, %j, " + zero +
+                     " : index\n  %c = " + (byPosition ? "arith.cmpi sle, %j, %i : index" : "arith.ori %m, %f : i1") +
                      "\n  %y = arith.select %c, %x, " + dropped + " : " + type + "\n  linalg.yield %y : " + type;
   builder.countKind("unfused-mask");
   return generic({scores, mask}, {"bhij", "bij", "bhij"}, scores, body, scores.bound);
@@ -429,8 +431,9 @@ Value UnfusedWriter::rows(const Value &scores, double start, const std::string &
   std::vector<bool> dynamic(scores.dynamic.begin(), scores.dynamic.end() - 1);
   Value init = builder.filled(p.element, sizes, dynamic, start);
   Value result = init;
-  result.name = builder.define("linalg.reduce { arith." + op + " } ins(" + scores.name + " : " + builder.typeOf(scores) +
-                               ") outs(" + init.name + " : " + builder.typeOf(init) + ") dimensions = [3]");
+  result.name =
+      builder.define("linalg.reduce { arith." + op + " } ins(" + scores.name + " : " + builder.typeOf(scores) +
+                     ") outs(" + init.name + " : " + builder.typeOf(init) + ") dimensions = [3]");
   return result;
 }
 
@@ -475,8 +478,8 @@ Value UnfusedWriter::write() {
     fix(q, 3), fix(k, isTransposed ? 2 : 3), fix(v, 3);
   }
   double scale = scaleFor(p, q, k);
-  Value scores = contract(q, k, "bhms", isTransposed ? "bhsn" : "bhns", {p.batch, p.heads, p.queryLen, p.kvLen},
-                          6 / scale);
+  Value scores =
+      contract(q, k, "bhms", isTransposed ? "bhsn" : "bhns", {p.batch, p.heads, p.queryLen, p.kvLen}, 6 / scale);
   scores = scaled(scores, scale);
   if (random.chance(30))
     scores = biased(scores);

@@ -232,7 +232,8 @@ void Builder::addInput(const Goal &goal) {
     else if (goal.element == Element::I1)
       input.values.push_back(random.chance(70));
     else
-      input.values.push_back(static_cast<double>(goal.limit ? random.between(0, goal.limit - 1) : random.between(-9, 9)));
+      input.values.push_back(
+          static_cast<double>(goal.limit ? random.between(0, goal.limit - 1) : random.between(-9, 9)));
   }
   if (goal.rank() > 1 && random.chance(15))
     input.rowPadding = random.between(1, 3);
@@ -281,8 +282,8 @@ Value Builder::convert(const Value &value, Element element) {
   const char *op = bits(element) > bits(value.element) ? "arith.extf " : "arith.truncf ";
   std::string to = typeOf(element, value.sizes, value.dynamic);
   countKind("convert");
-  return result(op + value.name + " : " + typeOf(value) + " to " + to, element, value.sizes, value.dynamic,
-                value.bound, value.exact);
+  return result(op + value.name + " : " + typeOf(value) + " to " + to, element, value.sizes, value.dynamic, value.bound,
+                value.exact);
 }
 
 Value Builder::adapt(const Value &value, const Goal &goal) {

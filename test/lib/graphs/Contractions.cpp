@@ -51,12 +51,11 @@ static Value product(Builder &builder, const Value &left, const Value &right, bo
       operation = builder.generic({mapOf(rank + 1, forA), mapOf(rank + 1, forB), mapOf(rank + 1, forOut)},
                                   std::string(rank, 'p') + "r", {a, b}, out,
                                   "^bb0(%x: " + type + ", %y: " + type + ", %s: " + type +
-                                      "):\n  %p = arith.mulf %x, %y : " + type + "\n  %t = arith.addf %s, %p : " +
-                                      type + "\n  linalg.yield %t : " + type);
+                                      "):\n  %p = arith.mulf %x, %y : " + type +
+                                      "\n  %t = arith.addf %s, %p : " + type + "\n  linalg.yield %t : " + type);
     }
   }
-  return builder.tamed(
-      builder.result(operation, a.element, sizes, dynamic, boundOfSum(terms, a, b), /*exact=*/false));
+  return builder.tamed(builder.result(operation, a.element, sizes, dynamic, boundOfSum(terms, a, b), /*exact=*/false));
 }
 
 static Value matmul(Builder &builder, const Goal &goal, int depth) {
@@ -100,11 +99,12 @@ static Value normalize(Builder &builder, const Goal &goal, int depth) {
   std::vector<bool> rowDynamic(a.dynamic.begin(), a.dynamic.end() - 1);
   Value zero = builder.filled(goal.element, rowSizes, rowDynamic, 0);
   Value squares = zero;
-  squares.name = builder.define(
-      builder.generic({all, byRow}, std::string(goal.rank() - 1, 'p') + "r", {a}, zero,
-                      "^bb0(%x: " + type + ", %s: " + type + "):\n  %y = arith.mulf %x, %x : " + type +
-                          "\n  %t = arith.addf %s, %y : " + type + "\n  linalg.yield %t : " + type));
-  std::string share = builder.constant(goal.element, 1.0 / static_cast<double>(std::max<int64_t>(1, goal.sizes.back())));
+  squares.name =
+      builder.define(builder.generic({all, byRow}, std::string(goal.rank() - 1, 'p') + "r", {a}, zero,
+                                     "^bb0(%x: " + type + ", %s: " + type + "):\n  %y = arith.mulf %x, %x : " + type +
+                                         "\n  %t = arith.addf %s, %y : " + type + "\n  linalg.yield %t : " + type));
+  std::string share =
+      builder.constant(goal.element, 1.0 / static_cast<double>(std::max<int64_t>(1, goal.sizes.back())));
   std::string eps = builder.constant(goal.element, 0.125);
   Value out = builder.empty(goal.element, goal.sizes, a.dynamic);
   return builder.result(

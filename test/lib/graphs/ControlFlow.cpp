@@ -31,8 +31,8 @@ static Value branch(Builder &builder, const Goal &goal, int depth) {
   builder.write("scf.yield " + second.name + " : " + type);
   builder.leaveRegion();
   builder.write("}");
-  Value value{name,    goal.element, goal.sizes, dynamic, std::max(first.bound, second.bound),
-              first.exact && second.exact};
+  Value value{
+      name, goal.element, goal.sizes, dynamic, std::max(first.bound, second.bound), first.exact && second.exact};
   builder.remember(value);
   return value;
 }
@@ -74,7 +74,8 @@ static Value step(Builder &builder, const Value &carried, const Goal &goal, int 
 static Value loop(Builder &builder, const Goal &goal, int depth) {
   Value init = builder.produce(goal, depth);
   int64_t first = builder.random.between(0, 1), by = builder.random.between(1, 2);
-  std::string low = builder.index(first), high = builder.index(builder.random.between(0, 3)), stride = builder.index(by);
+  std::string low = builder.index(first), high = builder.index(builder.random.between(0, 3)),
+              stride = builder.index(by);
   std::string type = builder.typeOf(init), name = builder.newName(), index = builder.newName();
   Value carried = init;
   carried.name = builder.newName();

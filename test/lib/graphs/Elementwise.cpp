@@ -119,7 +119,8 @@ Expression::Term Expression::binary(const Term &x, const Term &y) {
   case 4:
     return op("arith.mulf", x, y, x.bound * y.bound);
   case 5:
-    return op(builder.random.pick({"arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf"}), x, y, larger);
+    return op(builder.random.pick({"arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf"}), x, y,
+              larger);
   case 6:
     return op("arith.divf", x, magnitude(y, 1), x.bound);
   case 7: {
@@ -171,8 +172,8 @@ static Value elementwise(Builder &builder, const Goal &goal, int depth) {
   blockArguments.push_back("%o: " + type);
   std::vector<bool> dynamic = builder.randomDynamic(goal.sizes);
   Value out = builder.empty(goal.element, goal.sizes, dynamic);
-  std::string body = "^bb0(" + join(blockArguments) + "):\n" + expression.take() + "  linalg.yield " + term.name +
-                     " : " + type;
+  std::string body =
+      "^bb0(" + join(blockArguments) + "):\n" + expression.take() + "  linalg.yield " + term.name + " : " + type;
   return builder.tamed(builder.result(builder.generic(maps, std::string(goal.rank(), 'p'), inputs, out, body),
                                       goal.element, goal.sizes, dynamic, term.bound, false));
 }
@@ -260,9 +261,11 @@ static Value intoRange(Builder &builder, const Goal &goal, int depth) {
 static Value compare(Builder &builder, const Goal &goal, int depth) {
   Random &random = builder.random;
   bool byFloat = random.chance(40);
-  Element element = byFloat ? builder.mainElement
-                            : random.pick(std::vector<Element>{Element::I8, Element::I32, Element::I64, Element::Index});
-  Value a = builder.produce({element, goal.sizes, true}, depth), b = builder.produce({element, goal.sizes, true}, depth);
+  Element element = byFloat
+                        ? builder.mainElement
+                        : random.pick(std::vector<Element>{Element::I8, Element::I32, Element::I64, Element::Index});
+  Value a = builder.produce({element, goal.sizes, true}, depth),
+        b = builder.produce({element, goal.sizes, true}, depth);
   b = builder.cast(b, a.dynamic);
   const char *predicate = byFloat ? random.pick({"olt", "oge", "une", "ogt", "ole", "ueq"})
                                   : random.pick({"slt", "sge", "ne", "eq", "sgt", "ule"});
@@ -306,9 +309,9 @@ static Value positions(Builder &builder, const Goal &goal, int) {
     last = converted;
   }
   body += "  linalg.yield " + last + " : " + type;
-  return builder.result(builder.generic({mapOf(goal.rank(), dimNames(goal.rank()))}, std::string(goal.rank(), 'p'), {},
-                                        out, body),
-                        goal.element, goal.sizes, dynamic);
+  return builder.result(
+      builder.generic({mapOf(goal.rank(), dimNames(goal.rank()))}, std::string(goal.rank(), 'p'), {}, out, body),
+      goal.element, goal.sizes, dynamic);
 }
 
 static bool hasPositions(const Builder &, const Goal &goal) {
@@ -421,8 +424,8 @@ static Value reduce(Builder &builder, const Goal &goal, int depth) {
   Value init = builder.filled(goal.element, goal.sizes, dynamic, fold.start);
   std::string operation, type = toString(goal.element);
   if (builder.random.chance(50)) {
-    operation = std::string("linalg.reduce { ") + fold.op + " } ins(" + a.name + " : " + builder.typeOf(a) +
-                ") outs(" + init.name + " : " + builder.typeOf(init) + ") dimensions = [" + std::to_string(dim) + "]";
+    operation = std::string("linalg.reduce { ") + fold.op + " } ins(" + a.name + " : " + builder.typeOf(a) + ") outs(" +
+                init.name + " : " + builder.typeOf(init) + ") dimensions = [" + std::to_string(dim) + "]";
   } else {
     std::vector<std::string> all = dimNames(goal.rank() + 1), kept = all;
     kept.erase(kept.begin() + static_cast<int64_t>(dim));
@@ -433,8 +436,7 @@ static Value reduce(Builder &builder, const Goal &goal, int depth) {
                                     "\n  linalg.yield %y : " + type);
   }
   double bound = fold.isSum ? a.bound * std::max<double>(1, static_cast<double>(extent)) : a.bound;
-  return builder.tamed(
-      builder.result(operation, goal.element, goal.sizes, dynamic, bound, !fold.isSum && a.exact));
+  return builder.tamed(builder.result(operation, goal.element, goal.sizes, dynamic, bound, !fold.isSum && a.exact));
 }
 
 static bool canReduce(const Builder &, const Goal &goal) {

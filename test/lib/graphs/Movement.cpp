@@ -185,8 +185,7 @@ static Value expand(Builder &builder, const Value &source, const std::vector<int
   Value operand = builder.cast(source, outer);
   std::string shape = builder.numbers(sizes, dynamic);
   return builder.result("tensor.expand_shape " + operand.name + " " + groupText(counts) + " output_shape " + shape +
-                            " : " + builder.typeOf(operand) + " into " +
-                            builder.typeOf(source.element, sizes, dynamic),
+                            " : " + builder.typeOf(operand) + " into " + builder.typeOf(source.element, sizes, dynamic),
                         source.element, sizes, dynamic, source.bound, source.exact);
 }
 
@@ -362,8 +361,8 @@ static Value pad(Builder &builder, const Value &source, const Sizes &low, const 
   std::string number = builder.constant(source.element, filler);
   std::string from = builder.numbers(low, openLow), to = builder.numbers(high, openHigh);
   return builder.result("tensor.pad " + source.name + " low" + from + " high" + to + " {\n^bb0(" + join(arguments) +
-                            "):\n  tensor.yield " + number + " : " + toString(source.element) + "\n} : " +
-                            builder.typeOf(source) + " to " + builder.typeOf(source.element, sizes, dynamic),
+                            "):\n  tensor.yield " + number + " : " + toString(source.element) +
+                            "\n} : " + builder.typeOf(source) + " to " + builder.typeOf(source.element, sizes, dynamic),
                         source.element, sizes, dynamic, std::max(source.bound, 1.0), source.exact);
 }
 
@@ -461,9 +460,7 @@ static Value gather(Builder &builder, const Goal &goal, int depth) {
 // Single elements
 //===----------------------------------------------------------------------===//
 
-static bool hasElements(const Builder &, const Goal &goal) {
-  return goal.rank() > 0 && countElements(goal.sizes) > 0;
-}
+static bool hasElements(const Builder &, const Goal &goal) { return goal.rank() > 0 && countElements(goal.sizes) > 0; }
 
 /// An element of one tensor into another.
 static Value insertElement(Builder &builder, const Goal &goal, int depth) {
@@ -475,8 +472,7 @@ static Value insertElement(Builder &builder, const Goal &goal, int depth) {
   }
   std::vector<bool> all(goal.sizes.size(), true);
   std::string read = builder.numbers(from, all);
-  std::string element =
-      builder.define("tensor.extract " + source.name + read + " : " + builder.typeOf(source));
+  std::string element = builder.define("tensor.extract " + source.name + read + " : " + builder.typeOf(source));
   std::string written = builder.numbers(to, all);
   return builder.result("tensor.insert " + element + " into " + target.name + written + " : " + builder.typeOf(target),
                         goal.element, goal.sizes, target.dynamic, std::max(source.bound, target.bound),

@@ -235,9 +235,8 @@ bool Reducer::cutChunk(size_t first, size_t count) {
   }
   for (auto [result, position] : wanted) {
     // An op that nothing replaces is used by the next one of the chunk alone.
-    bool isRead = llvm::any_of(result.getUsers(), [&](Operation *user) {
-      return !chunk.contains(copy.body().findAncestorOpInBlock(*user));
-    });
+    bool isRead = llvm::any_of(
+        result.getUsers(), [&](Operation *user) { return !chunk.contains(copy.body().findAncestorOpInBlock(*user)); });
     if (!isRead)
       continue;
     copy.inputs.push_back(inputFrom(result.getType(), values[position]));

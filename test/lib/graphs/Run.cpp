@@ -53,9 +53,7 @@ public:
     return copy == original;
   }
   bool operator==(const Memory &other) const { return bytes == other.bytes; }
-  attn::MutableTensorView view() {
-    return {bytes.data() + kGuard * attn::byteSize(dtype), dtype, sizes, strides, -1};
-  }
+  attn::MutableTensorView view() { return {bytes.data() + kGuard * attn::byteSize(dtype), dtype, sizes, strides, -1}; }
 
 private:
   /// In elements; 64 bytes at least.

@@ -21,7 +21,8 @@ namespace cl = llvm::cl;
 static cl::opt<uint64_t> seed("seed", cl::desc("Seed of the first graph"), cl::init(1));
 static cl::opt<int64_t> count("count", cl::desc("Number of graphs, of ascending seeds"), cl::init(1));
 static cl::opt<std::string> targetName("target", cl::desc("As attn-run takes it"), cl::init("host"));
-static cl::list<std::string> without("without", cl::CommaSeparated, cl::desc("Producers that are left out; dynamic: every size is static"));
+static cl::list<std::string> without("without", cl::CommaSeparated,
+                                     cl::desc("Producers that are left out; dynamic: every size is static"));
 static cl::opt<bool> printsGraph("print", cl::desc("Print the graphs and run nothing"));
 static cl::opt<bool> printsKinds("kinds", cl::desc("Print how often each kind of operation was built"));
 static cl::opt<bool> reduces("reduce", cl::desc("Reduce graphs that fail (default: on)"), cl::init(true));
@@ -32,7 +33,8 @@ static cl::opt<std::string> saveTo("save", cl::desc("Folder for graphs that fail
 static Graph make(uint64_t number) {
   GraphOptions options;
   options.seed = number;
-  options.isGpu = llvm::StringRef(targetName).starts_with("emulator") || llvm::StringRef(targetName).starts_with("cuda");
+  options.isGpu =
+      llvm::StringRef(targetName).starts_with("emulator") || llvm::StringRef(targetName).starts_with("cuda");
   options.without = std::vector<std::string>(without.begin(), without.end());
   return makeGraph(options);
 }
