@@ -29,16 +29,11 @@ struct KeySpan {
 class Counter {
 public:
   Counter(AttentionOp op, const MaskSizes &sizes, int64_t group, const TileMapInputs &inputs)
-      : op(op), sizes(sizes), group(group), ranges(analyze()), plan(planMask(op, ranges, /*skipTiles=*/true)),
-        program(op, ranges, sizes, inputs) {}
+      : op(op), sizes(sizes), group(group), mask(op), program(op, mask.ranges, sizes, inputs) {}
 
   FailureOr<KeptScores> run();
 
 private:
-  MaskRanges analyze() {
-    clampCapturedLoads(op);
-    return analyzeAttentionMask(op, /*skipTiles=*/true);
-  }
   LogicalResult countEntry(int64_t b, int64_t h, KeySpan &span);
   LogicalResult countRow(int64_t b, int64_t h, int64_t i, KeySpan &span);
   LogicalResult countKeys(int64_t b, int64_t h, int64_t i, int64_t first, int64_t end, KeySpan &span);
@@ -47,8 +42,7 @@ private:
   MaskSizes sizes;
   /// Query heads of a kv head.
   int64_t group;
-  MaskRanges ranges;
-  MaskPlan plan;
+  AnalyzedMask mask;
   MaskProgram program;
   /// Of the entries that are told apart.
   double scores = 0;
@@ -101,9 +95,7 @@ LogicalResult Counter::countEntry(int64_t b, int64_t h, KeySpan &span) {
 }
 
 FailureOr<KeptScores> Counter::run() {
-  // One entry stands for all that the mask does not tell apart.
-  int64_t batches = plan.dependsOnBatch || op.getKvLengths() ? sizes.batch : std::min<int64_t>(sizes.batch, 1);
-  int64_t heads = plan.dependsOnHead ? sizes.heads : std::min<int64_t>(sizes.heads, 1);
+  int64_t batches = mask.batches(sizes), heads = mask.heads(sizes);
   if (batches == 0 || heads == 0)
     return KeptScores();
   isExact = program.knowsKvEnd();
@@ -118,7 +110,7 @@ FailureOr<KeptScores> Counter::run() {
   }
   double entryCopies = static_cast<double>(sizes.batch) / static_cast<double>(batches);
   double headCopies = static_cast<double>(sizes.heads) / static_cast<double>(heads);
-  double kvHeadCopies = plan.dependsOnHead ? 1 : static_cast<double>(sizes.heads / group);
+  double kvHeadCopies = mask.plan.dependsOnHead ? 1 : static_cast<double>(sizes.heads / group);
   return KeptScores{scores * entryCopies * headCopies, keys * entryCopies * kvHeadCopies, isExact};
 }
 

@@ -19,6 +19,22 @@
 using namespace mlir;
 using namespace attn;
 
+static MaskRanges analyze(AttentionOp op) {
+  clampCapturedLoads(op);
+  return analyzeAttentionMask(op, /*skipTiles=*/true);
+}
+
+AnalyzedMask::AnalyzedMask(AttentionOp op)
+    : ranges(analyze(op)), plan(planMask(op, ranges, /*skipTiles=*/true)), hasLengths(op.getKvLengths() != nullptr) {}
+
+int64_t AnalyzedMask::batches(const MaskSizes &sizes) const {
+  return plan.dependsOnBatch || hasLengths ? sizes.batch : std::min<int64_t>(sizes.batch, 1);
+}
+
+int64_t AnalyzedMask::heads(const MaskSizes &sizes) const {
+  return plan.dependsOnHead ? sizes.heads : std::min<int64_t>(sizes.heads, 1);
+}
+
 MaskProgram::MaskProgram(AttentionOp op, const MaskRanges &ranges, const MaskSizes &sizes, const TileMapInputs &inputs)
     : op(op), ranges(ranges), sizes(sizes), inputs(inputs), module(ModuleOp::create(op.getLoc())) {
   buildLoopEnds();

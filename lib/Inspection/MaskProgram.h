@@ -9,6 +9,20 @@
 
 namespace attn {
 
+/// What the compiled loops know of an attention's mask.
+struct AnalyzedMask {
+  /// The op has no named masks; captured loads are clamped in place, as convert-attn-to-flash does.
+  explicit AnalyzedMask(AttentionOp op);
+
+  /// Batch entries and heads that the mask and kv_lengths tell apart; one stands for all where they do not.
+  int64_t batches(const MaskSizes &sizes) const;
+  int64_t heads(const MaskSizes &sizes) const;
+
+  MaskRanges ranges;
+  MaskPlan plan;
+  bool hasLengths;
+};
+
 /// The ends of the key loops and the mask of one attention, as functions that the reference interpreter evaluates.
 class MaskProgram {
 public:

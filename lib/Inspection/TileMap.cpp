@@ -87,16 +87,11 @@ namespace {
 class Mapper {
 public:
   Mapper(AttentionOp op, const MaskSizes &sizes, const TileMapInputs &inputs)
-      : op(op), sizes(sizes), inputs(inputs), ranges(analyze()), plan(planMask(op, ranges, /*skipTiles=*/true)),
-        program(op, ranges, sizes, inputs) {}
+      : op(op), sizes(sizes), inputs(inputs), mask(op), program(op, mask.ranges, sizes, inputs) {}
 
   FailureOr<AttentionTileMap> run();
 
 private:
-  MaskRanges analyze() {
-    clampCapturedLoads(op);
-    return analyzeAttentionMask(op, /*skipTiles=*/true);
-  }
   LogicalResult checkTileCount();
   void describePlan();
   FailureOr<TileMap> mapEntry(int64_t b, int64_t h);
@@ -107,17 +102,13 @@ private:
 
   int64_t queryTiles() const { return llvm::divideCeil(sizes.queryLen, inputs.queryTile); }
   int64_t kvTiles() const { return llvm::divideCeil(sizes.kvLen, inputs.kvTile); }
-  /// Batch entries and heads that are told apart.
-  int64_t batches() {
-    return plan.dependsOnBatch || op.getKvLengths() ? sizes.batch : std::min<int64_t>(sizes.batch, 1);
-  }
-  int64_t heads() { return plan.dependsOnHead ? sizes.heads : std::min<int64_t>(sizes.heads, 1); }
+  int64_t batches() const { return mask.batches(sizes); }
+  int64_t heads() const { return mask.heads(sizes); }
 
   AttentionOp op;
   MaskSizes sizes;
   const TileMapInputs &inputs;
-  MaskRanges ranges;
-  MaskPlan plan;
+  AnalyzedMask mask;
   MaskProgram program;
   AttentionTileMap result;
 };
@@ -138,13 +129,13 @@ void Mapper::describePlan() {
   if (op.getMaskRegion().empty())
     return;
   SmallVector<Value> names;
-  std::string lower = ranges.live.lower.str(names), upper = ranges.live.upper.str(names);
+  std::string lower = mask.ranges.live.lower.str(names), upper = mask.ranges.live.upper.str(names);
   result.bounds = "[" + lower + ", " + upper + ")";
   for (auto [k, name] : llvm::enumerate(names))
     result.notes.push_back("n" + std::to_string(k) + " is " + describe(name));
-  if (plan.isClassified)
+  if (mask.plan.isClassified)
     result.notes.push_back("the tiles in this range are classified once a call, in front of the loop");
-  if (!plan.isSplit)
+  if (!mask.plan.isSplit)
     result.notes.push_back("the mask is so cheap that full tiles evaluate it, too");
 }
 
@@ -178,17 +169,17 @@ LogicalResult Mapper::mapRow(int64_t b, int64_t h, int64_t queryTile, TileMap &m
     return failure();
   SmallVector<TileClass> classes;
   bool isUnmasked = op.getMaskRegion().empty();
-  bool isKnown = program.knowsLoops() && (!plan.isClassified || program.knowsMask());
-  if (plan.isClassified && isKnown && failed(classifyRow(*ends, b, h, i0, rows, classes)))
+  bool isKnown = program.knowsLoops() && (!mask.plan.isClassified || program.knowsMask());
+  if (mask.plan.isClassified && isKnown && failed(classifyRow(*ends, b, h, i0, rows, classes)))
     return failure();
   auto classify = [&](int64_t j0, int64_t) {
     bool isFull = isUnmasked || (j0 >= ends->firstFull && j0 < ends->lastFull);
     if (!isKnown)
       return isFull && program.knowsKvEnd() ? TileClass::Full : TileClass::RunTime;
-    return plan.isClassified ? classes[(j0 - ends->first) / inputs.kvTile] : TileClass::Full;
+    return mask.plan.isClassified ? classes[(j0 - ends->first) / inputs.kvTile] : TileClass::Full;
   };
   using Classify = llvm::function_ref<TileClass(int64_t, int64_t)>;
-  bool asksEach = isUnmasked || plan.isClassified || !isKnown;
+  bool asksEach = isUnmasked || mask.plan.isClassified || !isKnown;
   auto row = MutableArrayRef(map.tiles).slice(queryTile * map.kvTiles, map.kvTiles);
   decideTileRow(*ends, inputs.kvTile, asksEach ? Classify(classify) : Classify(nullptr), row);
   for (auto [k, tile] : llvm::enumerate(row))

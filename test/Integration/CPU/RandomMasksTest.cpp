@@ -10,6 +10,7 @@
 
 #include "Grid.h"
 #include "test/Unit/SuiteTarget.h"
+#include "test/lib/SplitMix64.h"
 #include "gtest/gtest.h"
 
 #include <cstdlib>
@@ -30,12 +31,7 @@ class Random {
 public:
   explicit Random(uint64_t seed) : state(seed) {}
   /// From 0 to below `limit`.
-  uint64_t next(uint64_t limit) {
-    uint64_t x = state += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return (x ^ (x >> 31)) % limit;
-  }
+  uint64_t next(uint64_t limit) { return nextSplitMix64(state) % limit; }
   int64_t between(int64_t low, int64_t high) { return low + static_cast<int64_t>(next(high - low + 1)); }
   template <size_t N> const char *pick(const char *const (&choices)[N]) { return choices[next(N)]; }
 

@@ -3,6 +3,8 @@
 #ifndef ATTN_TEST_LIB_FUZZ_RANDOM_H
 #define ATTN_TEST_LIB_FUZZ_RANDOM_H
 
+#include "../SplitMix64.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -13,12 +15,7 @@ class Random {
 public:
   Random(uint64_t seed, uint64_t index) : state(seed * 0xd1342543de82ef95 + index) { word(); }
 
-  uint64_t word() {
-    uint64_t x = state += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
+  uint64_t word() { return nextSplitMix64(state); }
   /// 0 to end - 1; 0 for an end of 0.
   size_t below(size_t end) { return end ? word() % end : 0; }
   /// True once in `count` times.

@@ -8,6 +8,7 @@
 
 #include "DoubleMath.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -244,4 +245,41 @@ Value math64::pow(ImplicitLocOpBuilder &b, Value x, Value y) {
   Value notInteger = arith::CmpFOp::create(b, CmpFPredicate::UNE, math::TruncOp::create(b, y), y);
   Value isUndefined = arith::AndIOp::create(b, arith::AndIOp::create(b, isBelow, isAboveLowest), notInteger);
   return select(b, isUndefined, nan, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+using LaneReplacement = llvm::function_ref<Value(ImplicitLocOpBuilder &b, Value lane)>;
+
+/// The loop of replaceLanes.
+static Value replaceEach(ImplicitLocOpBuilder &b, Value values, Value isReplaced, LaneReplacement replace) {
+  auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
+  auto visitLane = [&](OpBuilder &nested, Location loc, Value lane, ValueRange carried) {
+    ImplicitLocOpBuilder b(loc, nested);
+    auto choice = scf::IfOp::create(
+        b, Value(vector::ExtractOp::create(b, isReplaced, OpFoldResult(lane))),
+        [&](OpBuilder &nested, Location loc) {
+          ImplicitLocOpBuilder b(loc, nested);
+          Value value = replace(b, lane);
+          scf::YieldOp::create(b, Value(vector::InsertOp::create(b, value, carried[0], OpFoldResult(lane))));
+        },
+        [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, carried[0]); });
+    scf::YieldOp::create(b, choice.getResults());
+  };
+  int64_t lanes = cast<VectorType>(values.getType()).getDimSize(0);
+  return scf::ForOp::create(b, index(0), index(lanes), index(1), values, visitLane).getResult(0);
+}
+
+Value math64::replaceLanes(ImplicitLocOpBuilder &b, Value values, Value isReplaced, LaneReplacement replace) {
+  Value isAny = vector::ReductionOp::create(b, vector::CombiningKind::OR, isReplaced);
+  auto choice = scf::IfOp::create(
+      b, isAny,
+      [&](OpBuilder &nested, Location loc) {
+        ImplicitLocOpBuilder b(loc, nested);
+        scf::YieldOp::create(b, replaceEach(b, values, isReplaced, replace));
+      },
+      [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, values); });
+  return choice.getResult(0);
 }

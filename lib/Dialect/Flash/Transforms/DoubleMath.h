@@ -61,6 +61,11 @@ mlir::Value power(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value y, m
 /// x^y as the C library defines it.
 mlir::Value pow(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value y);
 
+/// `values` with the lanes in which `isReplaced` holds replaced by what `replace` builds for them, one by one: a lane's
+/// value depends on no other lane. Costs a branch where no lane is replaced.
+mlir::Value replaceLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value values, mlir::Value isReplaced,
+                         llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &b, mlir::Value lane)> replace);
+
 } // namespace attn::flash::math64
 
 #endif // ATTN_DIALECT_FLASH_TRANSFORMS_DOUBLEMATH_H

@@ -155,43 +155,17 @@ template <typename OpTy, int64_t quarterTurns> struct ExpandTrigonometric : OpRe
   ExpandTrigonometric(MLIRContext *context, bool onDevice, PatternBenefit benefit)
       : OpRewritePattern<OpTy>(context, benefit), onDevice(onDevice) {}
 
-  /// `near` with its large lanes replaced, one by one: by libm, as all scalar math, where there is one.
-  Value replaceLarge(ImplicitLocOpBuilder &b, Value x, Value isLarge, Value near) const {
-    auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
-    int64_t lanes = cast<VectorType>(x.getType()).getDimSize(0);
-    auto replaceLane = [&](OpBuilder &nested, Location loc, Value lane, Value result) {
-      ImplicitLocOpBuilder b(loc, nested);
-      Value scalar = vector::ExtractOp::create(b, x, OpFoldResult(lane));
-      Value value = onDevice ? evaluateLarge(b, scalar, quarterTurns) : Value(OpTy::create(b, scalar));
-      scf::YieldOp::create(b, Value(vector::InsertOp::create(b, value, result, OpFoldResult(lane))));
-    };
-    auto visitLane = [&](OpBuilder &nested, Location loc, Value lane, ValueRange carried) {
-      ImplicitLocOpBuilder b(loc, nested);
-      auto choice = scf::IfOp::create(
-          b, Value(vector::ExtractOp::create(b, isLarge, OpFoldResult(lane))),
-          [&](OpBuilder &nested, Location loc) { replaceLane(nested, loc, lane, carried[0]); },
-          [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, carried[0]); });
-      scf::YieldOp::create(b, choice.getResults());
-    };
-    return scf::ForOp::create(b, index(0), index(lanes), index(1), near, visitLane).getResult(0);
-  }
-
-  /// A lane's value depends on no other lane: only the large ones take the other path.
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     if (!isSingleVector(op.getType()))
       return rewriter.notifyMatchFailure(op, "not a vector of f32");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value x = op.getOperand(), near = reduceAndEvaluate(b, x, quarterTurns);
     Value isLarge = compare(b, arith::CmpFPredicate::OGE, math::AbsFOp::create(b, x), 0x1p30);
-    Value anyLarge = vector::ReductionOp::create(b, vector::CombiningKind::OR, isLarge);
-    auto choice = scf::IfOp::create(
-        b, anyLarge,
-        [&](OpBuilder &nested, Location loc) {
-          ImplicitLocOpBuilder b(loc, nested);
-          scf::YieldOp::create(b, replaceLarge(b, x, isLarge, near));
-        },
-        [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, near); });
-    rewriter.replaceOp(op, choice);
+    // By libm, as all scalar math, where there is one.
+    rewriter.replaceOp(op, math64::replaceLanes(b, near, isLarge, [&](ImplicitLocOpBuilder &b, Value lane) {
+                         Value scalar = vector::ExtractOp::create(b, x, OpFoldResult(lane));
+                         return onDevice ? evaluateLarge(b, scalar, quarterTurns) : Value(OpTy::create(b, scalar));
+                       }));
     return success();
   }
 

@@ -61,27 +61,6 @@ static Value remainderOfLarge(ImplicitLocOpBuilder &b, Value x, Value y) {
   return arith::TruncFOp::create(b, b.getF32Type(), value);
 }
 
-/// |x| mod |y| of vectors of f32, with large lanes replaced, one by one.
-static Value replaceLarge(ImplicitLocOpBuilder &b, Value x, Value y, Value isLarge, Value near) {
-  auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(b, value); };
-  auto replaceLane = [&](OpBuilder &nested, Location loc, Value lane, Value result) {
-    ImplicitLocOpBuilder b(loc, nested);
-    auto ofLane = [&](Value vector) -> Value { return vector::ExtractOp::create(b, vector, OpFoldResult(lane)); };
-    Value value = remainderOfLarge(b, ofLane(x), ofLane(y));
-    scf::YieldOp::create(b, Value(vector::InsertOp::create(b, value, result, OpFoldResult(lane))));
-  };
-  auto visitLane = [&](OpBuilder &nested, Location loc, Value lane, ValueRange carried) {
-    ImplicitLocOpBuilder b(loc, nested);
-    auto choice = scf::IfOp::create(
-        b, Value(vector::ExtractOp::create(b, isLarge, OpFoldResult(lane))),
-        [&](OpBuilder &nested, Location loc) { replaceLane(nested, loc, lane, carried[0]); },
-        [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, carried[0]); });
-    scf::YieldOp::create(b, choice.getResults());
-  };
-  int64_t lanes = cast<VectorType>(x.getType()).getDimSize(0);
-  return scf::ForOp::create(b, index(0), index(lanes), index(1), near, visitLane).getResult(0);
-}
-
 static Value remainder(ImplicitLocOpBuilder &b, Value x, Value y) {
   Value top = math::AbsFOp::create(b, widen(b, x)), bottom = math::AbsFOp::create(b, widen(b, y));
   // A number stands for infinity, larger than any of f32, so that the quotient's product with it is 0.
@@ -94,15 +73,11 @@ static Value remainder(ImplicitLocOpBuilder &b, Value x, Value y) {
   // Not where x is infinite or y is 0: NaN is right.
   Value isLarge = arith::AndIOp::create(b, compare(b, CmpFPredicate::OGE, quotient, kLarge),
                                         compare(b, CmpFPredicate::OLT, quotient, kInfinity));
-  Value anyLarge = vector::ReductionOp::create(b, vector::CombiningKind::OR, isLarge);
-  auto choice = scf::IfOp::create(
-      b, anyLarge,
-      [&](OpBuilder &nested, Location loc) {
-        ImplicitLocOpBuilder b(loc, nested);
-        scf::YieldOp::create(b, replaceLarge(b, x, y, isLarge, near));
-      },
-      [&](OpBuilder &nested, Location loc) { scf::YieldOp::create(nested, loc, near); });
-  return math::CopySignOp::create(b, choice.getResult(0), x);
+  Value value = math64::replaceLanes(b, near, isLarge, [&](ImplicitLocOpBuilder &b, Value lane) {
+    auto ofLane = [&](Value vector) -> Value { return vector::ExtractOp::create(b, vector, OpFoldResult(lane)); };
+    return remainderOfLarge(b, ofLane(x), ofLane(y));
+  });
+  return math::CopySignOp::create(b, value, x);
 }
 
 namespace {
