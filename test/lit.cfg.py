@@ -3,7 +3,7 @@
 #
 # Substitutions: %shared_inputs (with feature shared-inputs), %ptxas (with feature ptxas), %attn_root, %attn_build,
 # %attn_tools_dir, %llvm_tools_dir, %cxx (the compiler of the build), %fake_cuda (a CUDA driver and a cuBLAS without a
-# GPU), %suite_target (what tests compile for).
+# GPU), %invalid_ir (a plugin with a pass that leaves invalid IR), %suite_target (what tests compile for).
 # Features: x86-64, x86-avx2, x86-avx512, uninstrumented, valgrind, shared-inputs, ptxas, gpu (a CUDA driver with a
 # device).
 
@@ -106,6 +106,8 @@ def add_gpu():
         config.available_features.add("gpu")
 
 
+# The IR is verified behind each pass, and not only where users have it verified.
+config.environment["ATTN_VERIFY_EACH"] = "1"
 add_host_features()
 set_suite_target()
 config.substitutions.append(("%attn_root", config.attn_source_root))
@@ -115,6 +117,7 @@ config.substitutions.append(("%llvm_tools_dir", config.llvm_tools_dir))
 config.substitutions.append(("%cxx", config.attn_cxx))
 config.substitutions.append(("%suite_target", config.suite_target))
 config.substitutions.append(("%fake_cuda", os.path.join(config.attn_build_root, "lib", "attn-test-fake-cuda.so")))
+config.substitutions.append(("%invalid_ir", os.path.join(config.attn_build_root, "lib", "attn-test-invalid-ir.so")))
 add_tools()
 add_instruction_counts()
 add_shared_inputs()

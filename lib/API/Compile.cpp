@@ -7,7 +7,7 @@
 
 #include "attn/Conversion/TileChoice.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "attn/Pipelines/PassTrace.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "attn/Target/Compile.h"
 #include "attn/Target/DeviceCode.h"
 #include "mlir/Pass/PassManager.h"
@@ -99,7 +99,8 @@ private:
   Result<std::string> emitCode(CodeKind kind) const;
   Result<std::string> emitKernels(CodeKind kind) const;
   Error failure(llvm::Error error) const {
-    return diagnostics.takeError(ErrorCode::CompileFailed, llvm::toString(std::move(error)));
+    ErrorCode code = error.isA<InternalError>() ? ErrorCode::Internal : ErrorCode::CompileFailed;
+    return diagnostics.takeError(code, llvm::toString(std::move(error)));
   }
 
   const Module::Impl &module;
@@ -141,12 +142,12 @@ Result<DeviceCompilation> Compilation::compileForDevice(std::vector<attn::StageT
 Result<mlir::OwningOpRef<mlir::ModuleOp>> Compilation::lower(Level level) const {
   auto clone = clonePart();
   mlir::PassManager passes(&module.context);
-  tracePasses(passes);
+  auto verdict = checkPasses(passes, VerifyIr::EachPass, code.verifyValues);
   PipelineOptions pipeline = code.pipeline;
   pipeline.to = level;
   buildCompilePipeline(passes, pipeline);
   if (mlir::failed(passes.run(*clone)))
-    return diagnostics.takeError(ErrorCode::CompileFailed, "a pass failed without a message");
+    return diagnostics.takeError(codeOf(*verdict, ErrorCode::CompileFailed), "a pass failed without a message");
   return clone;
 }
 

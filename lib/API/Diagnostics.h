@@ -4,6 +4,7 @@
 #define ATTN_LIB_API_DIAGNOSTICS_H
 
 #include "attn/API/Result.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "mlir/IR/Diagnostics.h"
 #include <functional>
 
@@ -33,6 +34,11 @@ private:
   std::function<void(const Diagnostic &)> handler;
   mlir::ScopedDiagnosticHandler scope;
 };
+
+/// Internal where a pass left invalid IR.
+inline ErrorCode codeOf(const PassVerdict &verdict, ErrorCode otherwise) {
+  return verdict.invalidPass().empty() ? otherwise : ErrorCode::Internal;
+}
 
 } // namespace attn
 

@@ -6,7 +6,7 @@
 #include "Elements.h"
 #include "ModuleImpl.h"
 
-#include "attn/Pipelines/PassTrace.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Reference/Compare.h"
 #include "attn/Reference/Interpreter.h"
@@ -226,7 +226,7 @@ static std::optional<BothPrecisions> runFused(const Module::Impl &module, const 
   mlir::OwningOpRef<mlir::ModuleOp> fused = module.partOf(signature).clone();
   DiagnosticCollector diagnostics(&module.context, nullptr);
   mlir::PassManager passes(&module.context);
-  tracePasses(passes);
+  checkPasses(passes);
   buildFusionPipeline(passes);
   if (mlir::failed(passes.run(*fused)))
     return std::nullopt;

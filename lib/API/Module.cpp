@@ -6,7 +6,7 @@
 #include "Registry.h"
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
-#include "attn/Pipelines/PassTrace.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "attn/Support/InputFile.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -146,10 +146,10 @@ static void addFunction(Module::Impl &impl, mlir::ModuleOp module, mlir::func::F
   DiagnosticCollector diagnostics(&impl.context, options.onDiagnostic);
   Module::Impl::Part part{cloneNeeded(module, function), {}};
   mlir::PassManager passes(&impl.context);
-  tracePasses(passes);
+  auto verdict = checkPasses(passes);
   passes.addPass(createRaisePass());
   if (mlir::failed(passes.run(*part.module)))
-    part.error = diagnostics.takeError(ErrorCode::Unsupported, "attn-raise failed without a message");
+    part.error = diagnostics.takeError(codeOf(*verdict, ErrorCode::Unsupported), "attn-raise failed without a message");
   impl.functions.push_back(convertFunction(part.module->lookupSymbol<mlir::func::FuncOp>(function.getName())));
   impl.parts.push_back(std::move(part));
 }

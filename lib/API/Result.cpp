@@ -33,6 +33,8 @@ const char *attn::toString(ErrorCode code) {
     return "DeviceFailed";
   case ErrorCode::OutOfBounds:
     return "OutOfBounds";
+  case ErrorCode::Internal:
+    return "Internal";
   }
   return "unknown";
 }

@@ -178,6 +178,15 @@ void attn::buildCompilePipeline(OpPassManager &pm, const PipelineOptions &option
     addMachinePasses(pm, options);
 }
 
+ArrayRef<StringLiteral> attn::verifiedPasses() {
+  // A kernel's IR grows from tens of operations to thousands when it is tiled for a target: from there on the end
+  // alone.
+  static constexpr StringLiteral names[] = {
+      "attn-raise",        "attn-fuse",           "attn-fuse-elementwise", "attn-bufferize", "convert-attn-to-flash",
+      "flash-verify-form", "flash-verify-machine"};
+  return names;
+}
+
 std::optional<Level> attn::parseLevel(StringRef name) {
   return llvm::StringSwitch<std::optional<Level>>(name)
       .Case("graph", Level::Graph)

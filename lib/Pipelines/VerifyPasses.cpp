@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Pipelines/VerifyPasses.h"
 #include "../Dialect/Attn/Fusion/CompareSides.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/CommandLine.h"
@@ -44,7 +44,7 @@ public:
   void runAfterPass(Pass *pass, Operation *op) override;
 
 private:
-  void verify(func::FuncOp function, StringRef pass);
+  void verify(func::FuncOp function, Pass *pass);
 
   std::shared_ptr<PassVerdict> verdict;
   llvm::StringMap<Subject> subjects;
@@ -114,28 +114,30 @@ void PassVerifier::runBeforePass(Pass *, Operation *op) {
       subjects[function.getName()] = makeSubject(function);
 }
 
-void PassVerifier::verify(func::FuncOp function, StringRef pass) {
+void PassVerifier::verify(func::FuncOp function, Pass *pass) {
+  StringRef name = pass->getArgument();
   auto entry = subjects.find(function.getName());
-  if (entry == subjects.end() || !verdict->wrongPass.empty())
+  if (entry == subjects.end() || !verdict->invalidPass().empty() || !verdict->wrongPass().empty())
     return;
   Subject &subject = entry->second;
   if (subject.trials.empty())
     return;
   if (function.getFunctionType() != subject.type) {
-    tell(function, "passes from " + pass + " on are not verified: the function has another type");
+    tell(function, "passes from " + name + " on are not verified: the function has another type");
     return subject.trials.clear();
   }
   for (Trial &trial : subject.trials) {
     std::string reason;
     auto results = fusion::evaluateQuietly(function, trial.arguments, reason);
     if (!results)
-      return tell(function, "skipped " + pass + ": " + reason);
+      return tell(function, "skipped " + name + ": " + reason);
     for (auto [k, before, after] : llvm::enumerate(trial.results, *results)) {
       std::string difference = fusion::findDifference(before, after, kTolerance, "before it", "after it");
       if (difference.empty())
         continue;
-      verdict->wrongPass = pass;
-      function.emitError() << "expects " << pass << " to keep the function's values, but result " << k << " "
+      verdict->setWrong(name);
+      signalPassFailure(pass);
+      function.emitError() << "expects " << name << " to keep the function's values, but result " << k << " "
                            << difference << ", with inputs of " << fusion::describeInputs(trial.inputs);
       return;
     }
@@ -148,15 +150,15 @@ void PassVerifier::runAfterPass(Pass *pass, Operation *op) {
   if (pass->getArgument().empty())
     return;
   if (auto function = dyn_cast<func::FuncOp>(op))
-    return verify(function, pass->getArgument());
+    return verify(function, pass);
   if (auto module = dyn_cast<ModuleOp>(op))
     for (auto function : module.getOps<func::FuncOp>())
       if (!function.isExternal())
-        verify(function, pass->getArgument());
+        verify(function, pass);
 }
 
-std::unique_ptr<PassInstrumentation> attn::createPassVerifier(std::shared_ptr<PassVerdict> verdict) {
-  return std::make_unique<PassVerifier>(std::move(verdict));
+void attn::verifyValues(PassManager &passes, std::shared_ptr<PassVerdict> verdict) {
+  passes.addInstrumentation(std::make_unique<PassVerifier>(std::move(verdict)));
 }
 
 //===----------------------------------------------------------------------===//

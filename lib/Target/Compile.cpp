@@ -3,8 +3,7 @@
 
 #include "attn/Target/Compile.h"
 #include "attn/Conversion/Passes.h"
-#include "attn/Pipelines/PassTrace.h"
-#include "attn/Pipelines/VerifyPasses.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "attn/Target/BoundsChecks.h"
 #include "attn/Target/DeviceCode.h"
 #include "attn/Target/LLVMPasses.h"
@@ -13,6 +12,8 @@
 #include <chrono>
 
 using namespace attn;
+
+char InternalError::ID;
 
 namespace {
 
@@ -59,22 +60,33 @@ static mlir::LogicalResult collectError(mlir::Diagnostic &diagnostic, std::strin
   return mlir::failure();
 }
 
-static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options) {
+static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options, VerifyIr when) {
   std::string errors;
   mlir::ScopedDiagnosticHandler handler(module.getContext(),
                                         [&](mlir::Diagnostic &diagnostic) { return collectError(diagnostic, errors); });
   mlir::PassManager passes(module.getContext());
-  passes.enableVerifier(options.verifyPasses);
-  tracePasses(passes);
-  auto verdict = std::make_shared<PassVerdict>();
-  if (options.verifyValues)
-    passes.addInstrumentation(createPassVerifier(verdict));
+  auto verdict = checkPasses(passes, when, options.verifyValues);
   PipelineOptions pipeline = options.pipeline;
   pipeline.to = Level::Machine;
   buildCompilePipeline(passes, pipeline);
-  if (mlir::succeeded(passes.run(module)) && verdict->wrongPass.empty())
+  if (mlir::succeeded(passes.run(module)))
     return llvm::Error::success();
+  if (!verdict->invalidPass().empty())
+    return llvm::make_error<InternalError>(errors);
   return llvm::createStringError(llvm::inconvertibleErrorCode(), errors.empty() ? "compilation failed" : errors);
+}
+
+/// Where IR is found to be invalid, the passes run again, to name the one that left it so.
+static llvm::Error runPipeline(mlir::ModuleOp module, const CodeOptions &options) {
+  mlir::OwningOpRef<mlir::ModuleOp> input = module.clone();
+  llvm::Error error = runPipeline(module, options, defaultVerifyIr());
+  if (!error.isA<InternalError>())
+    return error;
+  llvm::Error named = runPipeline(*input, options, VerifyIr::EachPass);
+  if (!named.isA<InternalError>())
+    std::swap(error, named);
+  llvm::consumeError(std::move(error));
+  return named;
 }
 
 /// checkBounds, where it sees which addresses are those of variables.

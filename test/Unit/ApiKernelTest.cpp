@@ -263,7 +263,7 @@ TEST(ModuleTest, stages_can_be_looked_at) {
   EXPECT_NE(graph.find("attn.attention"), std::string::npos);
   EXPECT_EQ(tiled.find("attn.attention"), std::string::npos);
   EXPECT_NE(tiled.find("flash.update_max"), std::string::npos);
-  EXPECT_EQ(*parse(attention).emit("causal", Stage::Tiled), tiled);
+  EXPECT_EQ(*parse(attention).emit("causal", Stage::Tiled, Target::named(suiteCpu())), tiled);
   std::string description = kernel.describe();
   EXPECT_NE(description.find("@causal(tensor<?x4x?x8xf32>"), std::string::npos) << description;
   EXPECT_NE(description.find("queries x"), std::string::npos) << description;

@@ -3,7 +3,7 @@
 
 #include "AttentionText.h"
 #include "JitTestUtil.h"
-#include "attn/Pipelines/PassTrace.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/PrettyStackTrace.h"
 
@@ -442,5 +442,30 @@ TEST(PassTrace, names_the_pass_that_runs) {
     EXPECT_EQ(mlir::succeeded(passes.run(*module)), !fails);
     EXPECT_EQ(text, "running pass note-activity");
     EXPECT_EQ(currentActivity(), "");
+  }
+}
+
+/// The driver's verdict, whichever passes verify: the pass is named, and the error is told from one of the input.
+TEST(Compile, ThePassThatLeavesInvalidIrIsNamed) {
+  for (const char *isEach : {"1", ""}) {
+    if (*isEach)
+      setenv("ATTN_VERIFY_EACH", isEach, 1);
+    else
+      unsetenv("ATTN_VERIFY_EACH");
+    mlir::DialectRegistry registry;
+    registerCompiler(registry);
+    mlir::MLIRContext context(registry);
+    mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return mlir::success(); });
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(kScaledSum, &context);
+    CodeOptions options;
+    options.pipeline = suiteOptions();
+    // The pass that shows the module to its caller, who breaks what only the verifier looks at.
+    options.pipeline.atGraphLevel = [](mlir::ModuleOp graph) {
+      graph->setAttr("llvm.data_layout", mlir::UnitAttr::get(graph.getContext()));
+    };
+    llvm::Error error = compileToJit(*module, options).takeError();
+    ASSERT_TRUE(error.isA<InternalError>());
+    EXPECT_NE(llvm::toString(std::move(error)).find("internal error: the pass attn-inspect left IR that is not valid"),
+              std::string::npos);
   }
 }

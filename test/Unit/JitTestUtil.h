@@ -48,7 +48,7 @@ inline attn::PipelineOptions suiteOptions() {
   return options;
 }
 
-/// Compiles with the verifier between passes. `change`, if any, sees the module first; `optimize`: with LLVM's passes.
+/// `change`, if any, sees the module first; `optimize`: with LLVM's passes.
 inline Compiled compile(llvm::StringRef source, const attn::PipelineOptions &pipeline = suiteOptions(),
                         llvm::function_ref<void(mlir::ModuleOp)> change = {}, bool optimize = true) {
   Compiled compiled;
@@ -66,7 +66,6 @@ inline Compiled compile(llvm::StringRef source, const attn::PipelineOptions &pip
     change(*module);
   attn::CodeOptions options;
   options.pipeline = pipeline;
-  options.verifyPasses = true;
   options.optimize = optimize;
   llvm::Expected<std::unique_ptr<attn::Jit>> jit = attn::compileToJit(*module, options, &compiled.times);
   if (jit)

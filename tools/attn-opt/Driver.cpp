@@ -6,8 +6,7 @@
 #include "CommandLine.h"
 #include "CrashReport.h"
 #include "OutputFile.h"
-#include "attn/Pipelines/PassTrace.h"
-#include "attn/Pipelines/VerifyPasses.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "attn/Support/InputFile.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -15,8 +14,8 @@
 using namespace attn;
 using namespace attn::tool;
 
-/// The options of the command line, with the running pass in reports of crashes. verdict: what --attn-verify-passes
-/// finds.
+/// The options of the command line, with the running pass in reports of crashes, and passes that are checked. verdict:
+/// what they are found to do wrong.
 static mlir::MlirOptMainConfig createConfig(std::shared_ptr<PassVerdict> verdict) {
   mlir::MlirOptMainConfig config = mlir::MlirOptMainConfig::createFromCLOptions();
   mlir::MlirOptMainConfig given = config;
@@ -25,8 +24,10 @@ static mlir::MlirOptMainConfig createConfig(std::shared_ptr<PassVerdict> verdict
     if (isVerifyPassesFlagGiven()) {
       // Functions are evaluated while no pass changes another one.
       passes.getContext()->disableMultithreading();
-      passes.addInstrumentation(createPassVerifier(verdict));
+      verifyValues(passes, verdict);
     }
+    if (given.shouldVerifyPasses())
+      verifyIr(passes, VerifyIr::EachPass, verdict);
     return given.setupPassPipeline(passes);
   });
   return config;
@@ -60,5 +61,5 @@ int tool::runOpt(int argc, char **argv, mlir::DialectRegistry &registry) {
   if (!buffer)
     return exitCode(Error{ErrorCode::Io, "cannot read the file: " + buffer.getError().message(), {input, 0, 0}});
   int code = runOn(std::move(*buffer), output, registry, config);
-  return verdict->wrongPass.empty() ? code : 1;
+  return verdict->invalidPass().empty() ? code : internalErrorCode;
 }

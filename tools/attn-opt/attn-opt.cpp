@@ -6,7 +6,7 @@
 
 #include "attn/InitAllDialects.h"
 #include "attn/InitAllPasses.h"
-#include "attn/Pipelines/VerifyPasses.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"

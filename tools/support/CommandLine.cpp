@@ -38,7 +38,7 @@ void tool::startTool(const char *program) {
 static int printError(const Error &error) {
   std::string place = error.location.str();
   std::fprintf(stderr, "%s%serror: %s\n", place.c_str(), place.empty() ? "" : ": ", error.message.c_str());
-  return 1;
+  return error.code == ErrorCode::Internal ? tool::internalErrorCode : 1;
 }
 
 int tool::exitCode(const Status &status) {

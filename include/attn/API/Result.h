@@ -51,7 +51,9 @@ enum class ErrorCode {
   DeviceFailed,
   /// Code that checks its accesses was about to leave its arguments (CompileOptions::checkBounds): a fault of the
   /// compiler.
-  OutOfBounds
+  OutOfBounds,
+  /// A pass left IR that is not valid: a fault of the compiler, to be reported with the input.
+  Internal
 };
 
 /// The name of a code, such as "InvalidArgument". Static storage.

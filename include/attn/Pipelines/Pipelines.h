@@ -46,6 +46,9 @@ struct PipelineOptions {
 /// Adds what takes a module from the graph level to `options.to`. pm is one for modules.
 void buildCompilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 
+/// The names of the passes of that pipeline behind which the IR is always verified (PassChecks.h).
+llvm::ArrayRef<llvm::StringLiteral> verifiedPasses();
+
 /// Adds the part of that pipeline that turns unfused attention into attn.attention, helpers inlined before: all that
 /// changes a graph's meaning, for rows without keys. `verify`: as PipelineOptions::verifyFusion.
 void buildFusionPipeline(mlir::OpPassManager &pm, bool verify = false);

@@ -18,12 +18,17 @@ struct StageLap {
 
 struct CodeOptions {
   PipelineOptions pipeline;
-  /// Run the verifier between passes: for tests.
-  bool verifyPasses = false;
-  /// Evaluate the module before and after each pass, and fail where one changes a value (createPassVerifier).
+  /// Evaluate the module before and after each pass, and fail where one changes a value (attn/Pipelines/PassChecks.h).
   bool verifyValues = false;
   /// Run LLVM's passes (optimizeModule). Without them code is slower, and easier to compare with the IR.
   bool optimize = true;
+};
+
+/// A fault of the compiler: a pass left IR that is not valid. The text is that of the diagnostics.
+class InternalError : public llvm::ErrorInfo<InternalError, llvm::StringError> {
+public:
+  static char ID;
+  explicit InternalError(const llvm::Twine &text) : ErrorInfo(text, llvm::inconvertibleErrorCode()) {}
 };
 
 /// Adds what `compile*` needs: the pipeline's dialects and the translations.

@@ -8,7 +8,7 @@
 
 #include "attn/InitAllDialects.h"
 #include "attn/InitAllPasses.h"
-#include "attn/Pipelines/PassTrace.h"
+#include "attn/Pipelines/PassChecks.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
