@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace attn {
@@ -95,6 +96,9 @@ struct Raise : attn::impl::RaisePassBase<Raise> {
     bool isRaised = true;
     for (auto [op, raise] : foreign)
       isRaised &= succeeded(raise(op));
+    // Nothing has verified the foreign ops, whose dialects are not known: what is wrong with them is wrong with what
+    // they become, and is the input's fault.
+    isRaised = isRaised && (foreign.empty() || succeeded(verify(getOperation())));
     if (!isRaised || (hasTosa && failed(raiseTosa())))
       signalPassFailure();
   }
