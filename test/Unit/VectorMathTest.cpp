@@ -58,7 +58,7 @@ template <typename T> VectorFunction<T> softmaxExponential(double unit = 1) {
   return VectorFunction<T>("math.exp %x", [=](mlir::ModuleOp module) {
     module.walk([=](mlir::math::ExpOp op) {
       mlir::ImplicitLocOpBuilder builder(op.getLoc(), op);
-      op.getResult().replaceAllUsesWith(attn::vectorExp(builder, op.getOperand(), unit));
+      op.getResult().replaceAllUsesWith(attn::lanes::vectorExp(builder, op.getOperand(), unit));
       op.erase();
     });
   });

@@ -3,14 +3,9 @@
 #ifndef ATTN_CONVERSION_ATTNTOFLASH_INDEXMATH_H
 #define ATTN_CONVERSION_ATTNTOFLASH_INDEXMATH_H
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "attn/Support/Builders.h"
 
 namespace attn {
-
-inline mlir::Value constantIndex(mlir::ImplicitLocOpBuilder &builder, int64_t value) {
-  return mlir::arith::ConstantIndexOp::create(builder, value);
-}
 
 /// Arithmetic on values of type index of at least 0, as short to write as formulas are; words are i32.
 class IndexMath {

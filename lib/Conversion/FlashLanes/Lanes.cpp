@@ -14,6 +14,7 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::lanes;
 
 //===----------------------------------------------------------------------===//
 // Rows of a tile
@@ -69,7 +70,7 @@ Value TileRows::laneQueries(ImplicitLocOpBuilder &b, int64_t lanes, Value lane) 
 // Regions
 //===----------------------------------------------------------------------===//
 
-RegionRanges attn::rangesOfTiledRegion(Region &region) {
+RegionRanges lanes::rangesOfTiledRegion(Region &region) {
   RegionRanges ranges;
   for (BlockArgument argument : region.getArguments().take_back(4))
     ranges.assume(argument, 0, kMaxExtent - 1);

@@ -8,7 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::lanes {
 
 /// What the rows of a tile are: row r is head h + r mod group, query i0 + r / group (flash.load_query).
 struct TileRows {
@@ -60,6 +60,6 @@ private:
   mlir::IRMapping &map;
 };
 
-} // namespace attn
+} // namespace attn::lanes
 
 #endif // ATTN_CONVERSION_FLASHLANES_LANES_H

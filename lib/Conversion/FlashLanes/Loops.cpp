@@ -6,9 +6,10 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::lanes;
 
-void attn::buildRepeated(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
-                         llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) {
+void lanes::buildRepeated(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
+                          llvm::function_ref<void(ImplicitLocOpBuilder &, Value)> body) {
   constexpr int64_t mostWrittenOut = 16;
   if (count > mostWrittenOut * step)
     return buildLoop(b, constantIndex(b, 0), constantIndex(b, count), step, body);
@@ -16,8 +17,8 @@ void attn::buildRepeated(ImplicitLocOpBuilder &b, int64_t count, int64_t step,
     body(b, constantIndex(b, k));
 }
 
-void attn::buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t count,
-                       llvm::function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value>)> block) {
+void lanes::buildBlocks(ImplicitLocOpBuilder &b, Value low, Value high, int64_t count,
+                        llvm::function_ref<void(ImplicitLocOpBuilder &, ArrayRef<Value>)> block) {
   auto indicesFrom = [](ImplicitLocOpBuilder &b, Value first, int64_t count) {
     SmallVector<Value> indices;
     for (int64_t k = 0; k < count; ++k)

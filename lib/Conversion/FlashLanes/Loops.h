@@ -3,15 +3,10 @@
 #ifndef ATTN_CONVERSION_FLASHLANES_LOOPS_H
 #define ATTN_CONVERSION_FLASHLANES_LOOPS_H
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "attn/Support/Builders.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
-
-inline mlir::Value constantIndex(mlir::ImplicitLocOpBuilder &b, int64_t value) {
-  return mlir::arith::ConstantIndexOp::create(b, value);
-}
+namespace attn::lanes {
 
 inline mlir::Value plus(mlir::ImplicitLocOpBuilder &b, mlir::Value base, mlir::Value offset) {
   return mlir::arith::AddIOp::create(b, base, offset);
@@ -55,6 +50,6 @@ void buildRepeated(mlir::ImplicitLocOpBuilder &b, int64_t count, int64_t step,
 void buildBlocks(mlir::ImplicitLocOpBuilder &b, mlir::Value low, mlir::Value high, int64_t count,
                  llvm::function_ref<void(mlir::ImplicitLocOpBuilder &, llvm::ArrayRef<mlir::Value>)> block);
 
-} // namespace attn
+} // namespace attn::lanes
 
 #endif // ATTN_CONVERSION_FLASHLANES_LOOPS_H

@@ -8,6 +8,8 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace attn;
+using namespace attn::lanes;
 
 /// True if the divisor is a constant that the CPU divides any value by.
 static bool isHarmless(Value divisor, bool isSigned) {
@@ -39,7 +41,7 @@ static void guard(Operation *op, bool isSigned) {
   op->getResult(0).replaceAllUsesExcept(choice, choice);
 }
 
-void attn::guardDivisions(Operation *root) {
+void lanes::guardDivisions(Operation *root) {
   root->walk([](Operation *op) {
     if (!isa_and_nonnull<flash::FlashDialect>(op->getParentOp()->getDialect()))
       return;
@@ -49,7 +51,7 @@ void attn::guardDivisions(Operation *root) {
   });
 }
 
-SmallVector<Operation *> attn::sliceOf(Region &region, ValueRange values) {
+SmallVector<Operation *> lanes::sliceOf(Region &region, ValueRange values) {
   llvm::DenseSet<Value> needed(values.begin(), values.end());
   SmallVector<Operation *> slice;
   for (Operation &op : llvm::reverse(region.front().without_terminator()))

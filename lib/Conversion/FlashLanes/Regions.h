@@ -6,7 +6,7 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseSet.h"
 
-namespace attn {
+namespace attn::lanes {
 
 /// Makes the divisions in score and mask regions that count as pure, remainders and floordivsi, safe: by 0, or the
 /// lowest value by -1, they would end the process. What such a division yields is unspecified.
@@ -25,6 +25,6 @@ inline bool yieldsOneOf(mlir::Operation &op, const llvm::DenseSet<mlir::Value> &
   return llvm::any_of(op.getResults(), [&](mlir::Value result) { return values.contains(result); });
 }
 
-} // namespace attn
+} // namespace attn::lanes
 
 #endif // ATTN_CONVERSION_FLASHLANES_REGIONS_H

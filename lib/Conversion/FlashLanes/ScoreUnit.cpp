@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 /// The value of a query tile's scale; nullopt where only the run knows it.
@@ -35,7 +36,7 @@ static bool areScoresSeen(Operation *root) {
   return isSeen || keeps != takes;
 }
 
-double attn::scoreUnit(Operation *root) {
+double lanes::scoreUnit(Operation *root) {
   std::optional<double> unit;
   auto walked = root->walk([&](LoadQueryOp load) {
     std::optional<double> scale = constantScale(load);
@@ -48,7 +49,7 @@ double attn::scoreUnit(Operation *root) {
   return *unit;
 }
 
-void attn::noteScales(Operation *root, llvm::DenseMap<Operation *, Value> &scales) {
+void lanes::noteScales(Operation *root, llvm::DenseMap<Operation *, Value> &scales) {
   root->walk([&](Operation *op) {
     Value query;
     if (auto scores = dyn_cast<ScoresOp>(op))

@@ -13,7 +13,7 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 
-namespace attn {
+namespace attn::lanes {
 
 /// The score, in natural units, of a dot product of 1 below `root`, a function or a kernel: the scale where scores may
 /// stay without it, 1 where they are multiplied (noteScales). It may if it is one constant from 2^-16 to 1 for all
@@ -24,6 +24,6 @@ double scoreUnit(mlir::Operation *root);
 /// Notes what the dot products of each scores op below `root` are multiplied by, but for 1. For a unit of 1.
 void noteScales(mlir::Operation *root, llvm::DenseMap<mlir::Operation *, mlir::Value> &scales);
 
-} // namespace attn
+} // namespace attn::lanes
 
 #endif // ATTN_CONVERSION_FLASHLANES_SCOREUNIT_H

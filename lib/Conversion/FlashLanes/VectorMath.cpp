@@ -8,8 +8,9 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::lanes;
 
-Value attn::splat(ImplicitLocOpBuilder &b, Type type, double value) {
+Value lanes::splat(ImplicitLocOpBuilder &b, Type type, double value) {
   auto vector = dyn_cast<VectorType>(type);
   TypedAttr scalar = b.getFloatAttr(vector ? vector.getElementType() : type, value);
   return arith::ConstantOp::create(b, vector ? TypedAttr(DenseElementsAttr::get(vector, Attribute(scalar))) : scalar);
@@ -20,7 +21,7 @@ static Value splatInteger(ImplicitLocOpBuilder &b, VectorType type, int64_t valu
       b, DenseElementsAttr::get(type, Attribute(b.getIntegerAttr(type.getElementType(), value))));
 }
 
-Value attn::vectorMax(ImplicitLocOpBuilder &b, Value x, Value y) {
+Value lanes::vectorMax(ImplicitLocOpBuilder &b, Value x, Value y) {
   return arith::SelectOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y), x, y);
 }
 
@@ -77,7 +78,7 @@ static Value scalePolynomial(ImplicitLocOpBuilder &b, Value r, ArrayRef<double> 
   return arith::MulFOp::create(b, sum, vector::BitCastOp::create(b, type, power));
 }
 
-Value attn::vectorExp(ImplicitLocOpBuilder &b, Value x, double unit) {
+Value lanes::vectorExp(ImplicitLocOpBuilder &b, Value x, double unit) {
   // ln2, and what a double of it lacks.
   constexpr double ln2 = 0x1.62e42fefa39efp-1, ln2Rest = 0x1.abc9e3b39803fp-56;
   Type element = getElementTypeOrSelf(x);

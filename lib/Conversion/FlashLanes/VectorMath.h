@@ -11,7 +11,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <limits>
 
-namespace attn {
+namespace attn::lanes {
 
 /// A vector (or scalar) of `type` with `value` in every lane.
 mlir::Value splat(mlir::ImplicitLocOpBuilder &builder, mlir::Type type, double value);
@@ -29,6 +29,6 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// operations for f32. A reduction in units of x, then a polynomial with constant term 1.
 mlir::Value vectorExp(mlir::ImplicitLocOpBuilder &builder, mlir::Value x, double unit = 1);
 
-} // namespace attn
+} // namespace attn::lanes
 
 #endif // ATTN_CONVERSION_FLASHLANES_VECTORMATH_H

@@ -14,6 +14,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 /// The steps that go over the keys of one tile: they share its ranges. Null where they are not in one chain.
@@ -54,7 +56,7 @@ static Value buildRanges(ScoresOp op, const MaskRanges &mask, int64_t lanes) {
   return ranges;
 }
 
-void attn::placeChunkKeys(Operation *root, CpuLowering &lowering) {
+void cpu::placeChunkKeys(Operation *root, CpuLowering &lowering) {
   SmallVector<ScoresOp> masked;
   root->walk([&](ScoresOp op) {
     if (!op.getMaskRegion().empty())
@@ -75,7 +77,7 @@ void attn::placeChunkKeys(Operation *root, CpuLowering &lowering) {
   }
 }
 
-ChunkKeys attn::loadChunkKeys(ImplicitLocOpBuilder &b, Value ranges, int64_t lanes, Value lane, Value keys) {
+ChunkKeys cpu::loadChunkKeys(ImplicitLocOpBuilder &b, Value ranges, int64_t lanes, Value lane, Value keys) {
   if (!ranges)
     return {constantIndex(b, 0), keys};
   Value chunk = arith::DivUIOp::create(b, lane, constantIndex(b, lanes));

@@ -14,6 +14,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 namespace {
@@ -84,7 +86,7 @@ struct ClassifyTile : OpConversionPattern<ClassifyTileOp> {
 
 } // namespace
 
-void attn::populateClassifyPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
-                                    RewritePatternSet &patterns) {
+void cpu::populateClassifyPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                                   RewritePatternSet &patterns) {
   patterns.add<ClassifyTile>(converter, patterns.getContext(), lowering);
 }

@@ -32,6 +32,8 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 /// f16 and bf16 are widened as they are loaded: the tiles of this target hold f32 (f64 for f64).
@@ -51,8 +53,8 @@ TileTypeConverter::TileTypeConverter(int64_t lanes) {
   addConversion([](RowsType type) -> Type { return MemRefType::get({type.getRows()}, type.getElement()); });
 }
 
-Value attn::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
-                          llvm::function_ref<Value(ImplicitLocOpBuilder &)> dynamicSize) {
+Value cpu::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
+                         llvm::function_ref<Value(ImplicitLocOpBuilder &)> dynamicSize) {
   OpBuilder::InsertionGuard guard(b);
   Operation *inside = nullptr, *parent = b.getInsertionBlock()->getParentOp();
   for (; !isa<scf::ForallOp, FunctionOpInterface>(parent); parent = parent->getParentOp())

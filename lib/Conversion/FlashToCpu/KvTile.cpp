@@ -9,6 +9,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 
 //===----------------------------------------------------------------------===//
 // KvTile

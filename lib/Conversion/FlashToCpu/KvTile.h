@@ -6,7 +6,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::cpu {
 
 /// Rows [j0, j0 + keys) of K or V of one head: in place, or copied to scratch once for all chunks of the query tile.
 /// Copied are 16-bit types, which are widened (one conversion a vector and tile in place of one an element and chunk),
@@ -55,6 +55,6 @@ private:
   int64_t lineElements, lines;
 };
 
-} // namespace attn
+} // namespace attn::cpu
 
 #endif // ATTN_CONVERSION_FLASHTOCPU_KVTILE_H

@@ -6,7 +6,7 @@
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 
-namespace attn {
+namespace attn::cpu {
 
 /// What the patterns share: the register block (keys or value columns times `lanes` queries), and where the scale goes.
 struct CpuLowering {
@@ -71,6 +71,6 @@ void populateProductPatterns(const TileTypeConverter &converter, const CpuLoweri
 void populateClassifyPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
                               mlir::RewritePatternSet &patterns);
 
-} // namespace attn
+} // namespace attn::cpu
 
 #endif // ATTN_CONVERSION_FLASHTOCPU_PATTERNS_H

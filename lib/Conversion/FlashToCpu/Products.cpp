@@ -25,6 +25,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 namespace {
@@ -203,7 +205,7 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
 
 } // namespace
 
-void attn::populateProductPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
-                                   RewritePatternSet &patterns) {
+void cpu::populateProductPatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                                  RewritePatternSet &patterns) {
   patterns.add<Scores, Accumulate>(converter, patterns.getContext(), lowering);
 }

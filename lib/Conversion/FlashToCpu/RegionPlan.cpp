@@ -6,6 +6,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 
 /// True if `op`, or an op in its regions, has an operand in `values`.
 static bool uses(Operation &op, const llvm::DenseSet<Value> &values) {
@@ -73,7 +75,7 @@ struct Dependence {
 
 } // namespace
 
-RegionPlan attn::planRegion(Region &region, int64_t group) {
+RegionPlan cpu::planRegion(Region &region, int64_t group) {
   RegionPlan plan;
   if (region.empty())
     return plan;

@@ -6,7 +6,7 @@
 #include "../FlashLanes/Regions.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
-namespace attn {
+namespace attn::cpu {
 
 /// A captured read whose neighbours along the keys are neighbours in memory, for each row.
 struct StagedRead {
@@ -30,6 +30,6 @@ struct RegionPlan {
 /// differs by row as i does.
 RegionPlan planRegion(mlir::Region &region, int64_t group);
 
-} // namespace attn
+} // namespace attn::cpu
 
 #endif // ATTN_CONVERSION_FLASHTOCPU_REGIONPLAN_H

@@ -11,6 +11,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 ScoreEpilogue::ScoreEpilogue(ImplicitLocOpBuilder &b, ScoresOp op, ScoresOp::Adaptor adaptor, Value tile,

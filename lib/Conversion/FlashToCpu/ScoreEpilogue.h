@@ -7,7 +7,7 @@
 #include "RegionPlan.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 
-namespace attn {
+namespace attn::cpu {
 
 /// What becomes of dot products: scale, score region, mask region, the tile in memory.
 ///
@@ -65,7 +65,7 @@ private:
   mlir::FailureOr<mlir::Value> cloneForKey(mlir::ImplicitLocOpBuilder &builder, LanedRegion &laned, mlir::Value score,
                                            mlir::Value k);
   int64_t lanes() const { return chunk.getDimSize(0); }
-  TileRows rows();
+  lanes::TileRows rows();
 
   flash::ScoresOp op;
   flash::ScoresOp::Adaptor adaptor;
@@ -74,6 +74,6 @@ private:
   LanedRegion score, mask;
 };
 
-} // namespace attn
+} // namespace attn::cpu
 
 #endif // ATTN_CONVERSION_FLASHTOCPU_SCOREEPILOGUE_H

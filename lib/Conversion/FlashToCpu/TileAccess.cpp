@@ -13,8 +13,10 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 
-MemRefType attn::tileType(int64_t rows, int64_t columns, int64_t lanes, Type element) {
+MemRefType cpu::tileType(int64_t rows, int64_t columns, int64_t lanes, Type element) {
   int64_t chunk = std::min(lanes, rows);
   return MemRefType::get({int64_t(llvm::divideCeil(rows, chunk)), columns, chunk}, element);
 }
@@ -26,15 +28,15 @@ static SmallVector<Value> laneIndices(ImplicitLocOpBuilder &b, Value tile, Value
   return {arith::DivUIOp::create(b, lane, lanes), column, arith::RemUIOp::create(b, lane, lanes)};
 }
 
-Value attn::loadLanes(ImplicitLocOpBuilder &b, VectorType type, Value tile, Value column, Value lane) {
+Value cpu::loadLanes(ImplicitLocOpBuilder &b, VectorType type, Value tile, Value column, Value lane) {
   return vector::LoadOp::create(b, type, tile, laneIndices(b, tile, column, lane));
 }
 
-void attn::storeLanes(ImplicitLocOpBuilder &b, Value lanes, Value tile, Value column, Value lane) {
+void cpu::storeLanes(ImplicitLocOpBuilder &b, Value lanes, Value tile, Value column, Value lane) {
   vector::StoreOp::create(b, lanes, tile, laneIndices(b, tile, column, lane));
 }
 
-Value attn::convertElement(ImplicitLocOpBuilder &b, Value value, Type element) {
+Value cpu::convertElement(ImplicitLocOpBuilder &b, Value value, Type element) {
   Type from = getElementTypeOrSelf(value), to = element;
   if (from == element)
     return value;
@@ -133,8 +135,8 @@ static void walkWindow(ImplicitLocOpBuilder &b, const TileWindow &window, int64_
   buildLoop(b, wholeRows, window.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) { elements(b, window.first, row); });
 }
 
-void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, const TileWindow &window, Value tile,
-                      bool areNeighbours) {
+void cpu::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, const TileWindow &window, Value tile,
+                     bool areNeighbours) {
   Type from = cast<MemRefType>(source.getType()).getElementType();
   Type to = cast<MemRefType>(tile.getType()).getElementType();
   int64_t size = areNeighbours ? blockSize(tile, source, window.rows) : 1;
@@ -155,7 +157,7 @@ void attn::copyToTile(ImplicitLocOpBuilder &b, Value source, TensorIndices at, c
   });
 }
 
-void attn::copyFromTile(ImplicitLocOpBuilder &b, Value tile, const TileWindow &window, Value dest, TensorIndices at) {
+void cpu::copyFromTile(ImplicitLocOpBuilder &b, Value tile, const TileWindow &window, Value dest, TensorIndices at) {
   Type from = cast<MemRefType>(tile.getType()).getElementType();
   Type to = cast<MemRefType>(dest.getType()).getElementType();
   int64_t size = blockSize(tile, dest, window.rows);

@@ -10,7 +10,7 @@
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::cpu {
 
 /// An element, or a vector of them, as `element`: a float in another precision, or i1 as 0 or 1.
 mlir::Value convertElement(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Type element);
@@ -44,6 +44,6 @@ void copyToTile(mlir::ImplicitLocOpBuilder &builder, mlir::Value source, TensorI
 void copyFromTile(mlir::ImplicitLocOpBuilder &builder, mlir::Value tile, const TileWindow &window, mlir::Value dest,
                   TensorIndices at);
 
-} // namespace attn
+} // namespace attn::cpu
 
 #endif // ATTN_CONVERSION_FLASHTOCPU_TILEACCESS_H

@@ -12,6 +12,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 /// A chunk of a rows value.
@@ -317,8 +319,8 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
 
 } // namespace
 
-void attn::populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
-                                RewritePatternSet &patterns) {
+void cpu::populateTilePatterns(const TileTypeConverter &converter, const CpuLowering &lowering,
+                               RewritePatternSet &patterns) {
   patterns.add<LoadQuery, Init, UpdateMax, Weights, Store, StoreLse, StoreWeights, StorePartial, LoadPartial, Merge>(
       converter, patterns.getContext(), lowering);
 }

@@ -17,6 +17,7 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::machine;
 
 static Value constant(ImplicitLocOpBuilder &b, Type type, int64_t value) {
   return LLVM::ConstantOp::create(b, type, b.getIntegerAttr(type, value));
@@ -289,6 +290,6 @@ struct WriteDevice : ConvertOpToLLVMPattern<memref::StoreOp> {
 
 } // namespace
 
-void attn::populateDeviceCallPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+void machine::populateDeviceCallPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<LowerLaunch, ReadDevice, WriteDevice>(converter, /*benefit=*/10);
 }

@@ -14,8 +14,9 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::machine;
 
-SmallVector<EntryFunction> attn::collectEntryFunctions(ModuleOp module) {
+SmallVector<EntryFunction> machine::collectEntryFunctions(ModuleOp module) {
   SmallVector<EntryFunction> functions;
   for (auto function : module.getOps<func::FuncOp>()) {
     auto results = function->getAttrOfType<IntegerAttr>(kResultsAttrName);
@@ -126,8 +127,8 @@ LogicalResult EntryBuilder::build() {
   return success();
 }
 
-LogicalResult attn::createEntries(ModuleOp module, ArrayRef<EntryFunction> functions,
-                                  const LLVMTypeConverter &converter, bool checksBounds) {
+LogicalResult machine::createEntries(ModuleOp module, ArrayRef<EntryFunction> functions,
+                                     const LLVMTypeConverter &converter, bool checksBounds) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (!function.isExternal() && function.getVisibility_() == LLVM::Visibility::Default)
       function.setLinkage(LLVM::Linkage::Internal);

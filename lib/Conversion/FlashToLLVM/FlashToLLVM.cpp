@@ -30,12 +30,14 @@ namespace attn {
 } // namespace attn
 
 using namespace mlir;
+using namespace attn;
+using namespace attn::machine;
 
 static void populateConversions(const LLVMTypeConverter &converter, RewritePatternSet &patterns,
                                 SymbolTableCollection &symbols, bool onDevice) {
-  attn::populateRuntimeCallPatterns(converter, patterns);
+  machine::populateRuntimeCallPatterns(converter, patterns);
   if (onDevice)
-    attn::populateDeviceCallPatterns(converter, patterns);
+    machine::populateDeviceCallPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);
   populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns, &symbols);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
@@ -88,7 +90,7 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
     options.allocLowering = LowerToLLVMOptions::AllocLowering::AlignedAlloc;
     options.useGenericFunctions = true;
     LLVMTypeConverter converter(&getContext(), options, &layout);
-    SmallVector<attn::EntryFunction> entries = attn::collectEntryFunctions(module);
+    SmallVector<machine::EntryFunction> entries = machine::collectEntryFunctions(module);
 
     if (failed(callExpM1(module)))
       return signalPassFailure();
@@ -101,7 +103,7 @@ struct ConvertFlashToLLVMPass : attn::impl::ConvertFlashToLLVMPassBase<ConvertFl
     target.markOpRecursivelyLegal<gpu::GPUModuleOp>();
     if (failed(applyFullConversion(module, target, std::move(patterns), attn::withoutFolding())))
       return signalPassFailure();
-    if (failed(attn::createEntries(module, entries, converter, checkBounds)) ||
+    if (failed(machine::createEntries(module, entries, converter, checkBounds)) ||
         failed(attn::storeBooleansAsBytes(module)))
       signalPassFailure();
   }

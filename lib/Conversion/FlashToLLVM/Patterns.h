@@ -8,7 +8,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace attn {
+namespace attn::machine {
 
 /// flash.parallel_for, flash.require and cf.assert -> calls of the runtime.
 void populateRuntimeCallPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
@@ -36,6 +36,6 @@ mlir::Value messageAddress(mlir::ImplicitLocOpBuilder &b, mlir::ModuleOp module,
 /// Patterns of code whose memory is a device's: launches; elements that the host reads and writes.
 void populateDeviceCallPatterns(const mlir::LLVMTypeConverter &converter, mlir::RewritePatternSet &patterns);
 
-} // namespace attn
+} // namespace attn::machine
 
 #endif // ATTN_LIB_CONVERSION_FLASHTOLLVM_PATTERNS_H

@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::machine;
 
 /// A name that no symbol of the module has, from `stem`.
 static std::string uniqueName(ModuleOp module, const Twine &stem) {
@@ -33,7 +34,7 @@ static Value constant(ImplicitLocOpBuilder &b, int64_t value) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-Value attn::messageAddress(ImplicitLocOpBuilder &b, ModuleOp module, StringRef message) {
+Value machine::messageAddress(ImplicitLocOpBuilder &b, ModuleOp module, StringRef message) {
   std::string bytes = message.str();
   bytes.push_back('\0');
   auto value = b.getStringAttr(bytes);
@@ -200,6 +201,6 @@ struct LowerCountKvTiles : ConvertOpToLLVMPattern<flash::CountKvTilesOp> {
 
 } // namespace
 
-void attn::populateRuntimeCallPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+void machine::populateRuntimeCallPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<LowerRequire, LowerAssert, LowerCountKvTiles, LowerParallelFor>(converter);
 }

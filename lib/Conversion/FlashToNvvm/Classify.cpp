@@ -12,6 +12,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 namespace {
@@ -75,7 +77,7 @@ struct ClassifyTile : OpConversionPattern<ClassifyTileOp> {
 
 } // namespace
 
-void attn::populateClassifyFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
+void nvvm::populateClassifyFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
                                             RewritePatternSet &patterns) {
   patterns.add<ClassifyTile>(converter, patterns.getContext(), lowering);
 }

@@ -36,6 +36,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 /// Copies of a thread that are written out; more are a loop. So are those of a producer, which has few registers and
@@ -171,7 +173,7 @@ void TileCopy::build() {
   byElement(b);
 }
 
-void attn::buildCopy(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const SharedTile &tile, Value base,
+void nvvm::buildCopy(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const SharedTile &tile, Value base,
                      Value view, Value batch, const TileRows &rows) {
   TileCopy(b, lowering, tile, base, view, batch, rows).build();
 }
@@ -321,7 +323,7 @@ static void stageTile(KvStep kv, NvvmLowering &lowering) {
   blockBarrier(b);
 }
 
-void attn::placeCopies(func::FuncOp kernel, NvvmLowering &lowering) {
+void nvvm::placeCopies(func::FuncOp kernel, NvvmLowering &lowering) {
   for (KvStep kv : collectKvSteps(kernel))
     kv.loop ? stageLoop(kv, lowering) : stageTile(kv, lowering);
 }

@@ -29,6 +29,8 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 //===----------------------------------------------------------------------===//
@@ -81,7 +83,7 @@ static void describeKernel(func::FuncOp kernel, const KernelShape &shape) {
   kernel->setAttr("attn.shared_bytes", b.getI64IntegerAttr(shape.sharedBytes));
 }
 
-LogicalResult attn::convertTiles(ArrayRef<Operation *> ops, NvvmLowering &lowering) {
+LogicalResult nvvm::convertTiles(ArrayRef<Operation *> ops, NvvmLowering &lowering) {
   if (lowering.unit == 1)
     for (Operation *op : ops)
       noteScales(op, lowering.scoreScale);

@@ -7,6 +7,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 
 GlobalView::GlobalView(ImplicitLocOpBuilder &b, Value view) : view(view) {
   auto metadata = memref::ExtractStridedMetadataOp::create(b, view);
@@ -42,7 +44,7 @@ Value GlobalView::rowStep(ImplicitLocOpBuilder &b, int64_t rows) const {
   return bytes(b, b.createOrFold<arith::MulIOp>(strides[2], constantIndex(b, rows)));
 }
 
-Value attn::globalPointer(ImplicitLocOpBuilder &b, Value address) {
+Value nvvm::globalPointer(ImplicitLocOpBuilder &b, Value address) {
   return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), 1),
                                   Value(arith::IndexCastOp::create(b, b.getI64Type(), address)));
 }

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::nvvm {
 
 /// A view [entry, head, position, column] for accesses wider than an element. Addresses and sizes are in bytes, of type
 /// index.
@@ -44,6 +44,6 @@ private:
 /// A pointer of address space 1.
 mlir::Value globalPointer(mlir::ImplicitLocOpBuilder &builder, mlir::Value address);
 
-} // namespace attn
+} // namespace attn::nvvm
 
 #endif // ATTN_CONVERSION_FLASHTONVVM_GLOBALVIEW_H

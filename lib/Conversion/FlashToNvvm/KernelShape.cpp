@@ -7,12 +7,13 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
 using namespace attn::flash;
 
 /// Columns of the largest fragment: 16 values of a head, or 16 columns of values.
 static constexpr int64_t kFragment = 16;
 
-SharedTile attn::layoutOf(int64_t rows, int64_t columns, int64_t elementBytes) {
+SharedTile nvvm::layoutOf(int64_t rows, int64_t columns, int64_t elementBytes) {
   SharedTile tile;
   tile.rows = rows;
   tile.columns = columns;
@@ -24,7 +25,7 @@ SharedTile attn::layoutOf(int64_t rows, int64_t columns, int64_t elementBytes) {
   return tile;
 }
 
-SharedTile attn::boxesOf(int64_t rows, int64_t columns, int64_t elementBytes) {
+SharedTile nvvm::boxesOf(int64_t rows, int64_t columns, int64_t elementBytes) {
   SharedTile tile = layoutOf(rows, columns, elementBytes);
   tile.isSwizzled = tile.isBoxed = true;
   tile.pitch = 128;
@@ -85,7 +86,7 @@ static void placeTiles(const TileSurvey &tiles, KernelShape &shape) {
   shape.sharedBytes = shape.barrierOffset + 8 * barriers;
 }
 
-FailureOr<KernelShape> attn::shapeOfKernel(func::FuncOp kernel, const GpuTarget &target) {
+FailureOr<KernelShape> nvvm::shapeOfKernel(func::FuncOp kernel, const GpuTarget &target) {
   TileSurvey tiles;
   auto walked = kernel.walk([&](Operation *op) { return WalkResult(tiles.add(op)); });
   if (walked.wasInterrupted())

@@ -10,7 +10,7 @@
 #include "attn/Target/TargetDescription.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace attn {
+namespace attn::nvvm {
 
 /// What the threads of a kernel share.
 enum class KernelKind {
@@ -83,6 +83,6 @@ struct KernelShape {
 /// The shape of a kernel; failure after a diagnostic where its tiles disagree, or do not fit the chip.
 mlir::FailureOr<KernelShape> shapeOfKernel(mlir::func::FuncOp kernel, const GpuTarget &target);
 
-} // namespace attn
+} // namespace attn::nvvm
 
 #endif // ATTN_CONVERSION_FLASHTONVVM_KERNELSHAPE_H

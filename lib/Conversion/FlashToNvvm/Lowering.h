@@ -8,7 +8,7 @@
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 
-namespace attn {
+namespace attn::nvvm {
 
 /// The stages of keys, or of values, as one role of a kernel of warpgroups meets them: one after the other.
 struct StageRing {
@@ -67,7 +67,7 @@ struct FragmentRow {
   /// In memory: [entry, head, query].
   mlir::SmallVector<mlir::Value> place;
 };
-FragmentRow buildRow(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const TileRows &rows,
+FragmentRow buildRow(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const lanes::TileRows &rows,
                      mlir::Value entry, int64_t slot);
 
 /// Where the fragments of a tile are written to.
@@ -75,7 +75,7 @@ struct StoreTarget {
   /// [entry, head, query, column], 16 or 32 bits an element.
   mlir::Value view;
   mlir::Value entry;
-  TileRows rows;
+  lanes::TileRows rows;
   /// The column of the tile's first one; null for 0. Columns of the tile that exist.
   mlir::Value firstColumn, endColumn;
 };
@@ -93,7 +93,7 @@ mlir::SmallVector<mlir::Value> buildScoreProducts(mlir::ImplicitLocOpBuilder &bu
 struct ScorePlace {
   mlir::Region &scoreRegion, &maskRegion;
   mlir::Value batch, j0, keys;
-  TileRows rows;
+  lanes::TileRows rows;
 };
 
 /// The regions over fragments, and -inf where there is no key. Failure after a diagnostic.
@@ -108,7 +108,7 @@ void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering 
 /// allows it by cp.async, of which the caller commits and waits; the block's threads do it together. `rows` is at least
 /// 1.
 void buildCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const SharedTile &tile,
-               mlir::Value base, mlir::Value view, mlir::Value batch, const TileRows &rows);
+               mlir::Value base, mlir::Value view, mlir::Value batch, const lanes::TileRows &rows);
 
 /// Brings the keys and values of each kv loop into shared memory, one tile ahead, and notes where the scores and
 /// accumulate ops find them. The ops are left alone.
@@ -147,6 +147,6 @@ void populateFragmentPatterns(const FragmentTypeConverter &converter, const Nvvm
 void populateClassifyFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
                                       mlir::RewritePatternSet &patterns);
 
-} // namespace attn
+} // namespace attn::nvvm
 
 #endif // ATTN_CONVERSION_FLASHTONVVM_LOWERING_H

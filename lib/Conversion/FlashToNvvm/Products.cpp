@@ -18,6 +18,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 
 /// A fragment of eight columns has four values in each thread.
 static MutableArrayRef<Value> fragment(MutableArrayRef<Value> values, int64_t number) {
@@ -203,12 +205,12 @@ static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
 // Entry points
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> attn::buildScoreProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
+SmallVector<Value> nvvm::buildScoreProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
   Value keys = lowering.stage.lookup(op);
   return lowering.shape.element.isF32() ? fullScores(b, lowering, keys) : halfScores(b, lowering, keys);
 }
 
-void attn::buildValueProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op, ValueRange weights,
+void nvvm::buildValueProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op, ValueRange weights,
                               MutableArrayRef<Value> acc) {
   Value values = lowering.stage.lookup(op);
   lowering.shape.element.isF32() ? fullValues(b, lowering, values, weights, acc)

@@ -30,6 +30,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 /// Registers of a thread for each role with two multiplying warpgroups, in steps of 8. The block starts with 65536 /
@@ -323,7 +325,7 @@ static void placeTurns(Block *block, NvvmLowering &lowering) {
   });
 }
 
-LogicalResult attn::convertRoles(func::FuncOp kernel, NvvmLowering &lowering, ImplicitLocOpBuilder &b) {
+LogicalResult nvvm::convertRoles(func::FuncOp kernel, NvvmLowering &lowering, ImplicitLocOpBuilder &b) {
   splitProducts(kernel);
   placeRings(lowering);
   addTensorMaps(kernel, lowering);

@@ -19,6 +19,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 
 namespace {
 
@@ -184,7 +186,7 @@ LogicalResult FragmentRegions::applyMask(MutableArrayRef<Value> scores) {
   return success();
 }
 
-LogicalResult attn::applyRegions(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const ScorePlace &place,
+LogicalResult nvvm::applyRegions(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const ScorePlace &place,
                                  MutableArrayRef<Value> scores) {
   FragmentRegions regions(b, lowering, place);
   if (!place.scoreRegion.empty() && failed(regions.applyScore(scores)))

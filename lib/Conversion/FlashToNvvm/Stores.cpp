@@ -23,8 +23,10 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 
-FragmentRow attn::buildRow(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const TileRows &rows, Value entry,
+FragmentRow nvvm::buildRow(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const TileRows &rows, Value entry,
                            int64_t slot) {
   Value row = toIndex(b, add(b, lowering.fragmentRow(b, slot / 2), slot % 2 * 8));
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, rows.rows);
@@ -237,7 +239,7 @@ void FragmentStore::build() {
   forSlots(&FragmentStore::storeElements);
 }
 
-void attn::buildStore(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const StoreTarget &target, int64_t columns,
+void nvvm::buildStore(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const StoreTarget &target, int64_t columns,
                       ValueRange values) {
   FragmentStore(b, lowering, target, columns, values).build();
 }

@@ -8,6 +8,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 using namespace attn::flash;
 
 static constexpr double kLog2E = 1.4426950408889634074;
@@ -439,7 +441,7 @@ struct Merge : FragmentPattern<MergeOp> {
 
 } // namespace
 
-void attn::populateFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
+void nvvm::populateFragmentPatterns(const FragmentTypeConverter &converter, const NvvmLowering &lowering,
                                     RewritePatternSet &patterns) {
   patterns.add<LoadQuery, Init, Scores, BeginScores, FinishScores, UpdateMax, Weights, RoundWeights, Accumulate,
                BeginAccumulate, FinishAccumulate, Store, StoreLse, StoreWeights, StorePartial, LoadPartial, Merge>(

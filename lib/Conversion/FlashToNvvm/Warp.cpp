@@ -7,11 +7,12 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
 
 /// Shared memory of a size that the launch says.
 static constexpr llvm::StringLiteral kSharedMemory = "attn_shared";
 
-ThreadPlace attn::buildPlace(ImplicitLocOpBuilder &b, int64_t threads) {
+ThreadPlace nvvm::buildPlace(ImplicitLocOpBuilder &b, int64_t threads) {
   ThreadPlace place;
   place.thread = NVVM::ThreadIdXOp::create(
       b, b.getI32Type(), LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0), APInt(32, threads)));
@@ -24,7 +25,7 @@ ThreadPlace attn::buildPlace(ImplicitLocOpBuilder &b, int64_t threads) {
 
 static LLVM::LLVMPointerType sharedPointerType(MLIRContext *context) { return LLVM::LLVMPointerType::get(context, 3); }
 
-void attn::declareSharedMemory(Operation *deviceModule) {
+void nvvm::declareSharedMemory(Operation *deviceModule) {
   if (SymbolTable::lookupSymbolIn(deviceModule, kSharedMemory))
     return;
   auto b = ImplicitLocOpBuilder::atBlockBegin(deviceModule->getLoc(), &deviceModule->getRegion(0).front());
@@ -33,7 +34,7 @@ void attn::declareSharedMemory(Operation *deviceModule) {
                          /*alignment=*/1024, /*addrSpace=*/3);
 }
 
-Value attn::sharedPointer(ImplicitLocOpBuilder &b, Value offset, int64_t number) {
+Value nvvm::sharedPointer(ImplicitLocOpBuilder &b, Value offset, int64_t number) {
   auto type = sharedPointerType(b.getContext());
   Value base = LLVM::AddressOfOp::create(b, type, kSharedMemory);
   Value pointer = LLVM::GEPOp::create(b, type, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
@@ -42,7 +43,7 @@ Value attn::sharedPointer(ImplicitLocOpBuilder &b, Value offset, int64_t number)
   return LLVM::GEPOp::create(b, type, b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{int32_t(number)});
 }
 
-Value attn::chunkPointer(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, TileIndex row, TileIndex chunk,
+Value nvvm::chunkPointer(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, TileIndex row, TileIndex chunk,
                          Value inChunk) {
   if (tile.isBoxed) {
     Value number = add(b, chunk.value, chunk.number);
@@ -63,14 +64,14 @@ Value attn::chunkPointer(ImplicitLocOpBuilder &b, const SharedTile &tile, Value 
   return sharedPointer(b, add(b, base, inTile), row.number * tile.pitch + chunk.number * 16);
 }
 
-Value attn::elementPointer(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, TileIndex row,
+Value nvvm::elementPointer(ImplicitLocOpBuilder &b, const SharedTile &tile, Value base, TileIndex row,
                            TileIndex column) {
   TileIndex chunk{divide(b, column.value, tile.perChunk()), column.number / tile.perChunk()};
   Value inChunk = times(b, modulo(b, column.value, tile.perChunk()), tile.elementBytes);
   return chunkPointer(b, tile, base, row, chunk, inChunk);
 }
 
-void attn::blockBarrier(ImplicitLocOpBuilder &b) { NVVM::BarrierOp::create(b); }
+void nvvm::blockBarrier(ImplicitLocOpBuilder &b) { NVVM::BarrierOp::create(b); }
 
 //===----------------------------------------------------------------------===//
 // Fragments
@@ -87,7 +88,7 @@ static Type recordOf(ImplicitLocOpBuilder &b, Type field, int64_t count) {
   return LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, field));
 }
 
-SmallVector<Value> attn::loadMatrices(ImplicitLocOpBuilder &b, Value pointer, bool isTransposed) {
+SmallVector<Value> nvvm::loadMatrices(ImplicitLocOpBuilder &b, Value pointer, bool isTransposed) {
   auto layout = isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row;
   auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
   Value loaded = NVVM::LdMatrixOp::create(b, recordOf(b, b.getI32Type(), 4), pointer, 4, layout, shape,
@@ -105,7 +106,7 @@ static SmallVector<Value> registersOf(ImplicitLocOpBuilder &b, Type element, Val
   return pairs;
 }
 
-void attn::multiply(ImplicitLocOpBuilder &b, Type element, ValueRange left, ValueRange right,
+void nvvm::multiply(ImplicitLocOpBuilder &b, Type element, ValueRange left, ValueRange right,
                     MutableArrayRef<Value> fragment) {
   auto type = element.isF16() ? NVVM::MMATypes::f16 : element.isBF16() ? NVVM::MMATypes::bf16 : NVVM::MMATypes::tf32;
   int64_t depth = element.isF32() ? 8 : 16;
@@ -120,7 +121,7 @@ static Value callIntrinsic(ImplicitLocOpBuilder &b, Type type, StringRef name, V
   return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), operands).getResult(0);
 }
 
-Value attn::pack(ImplicitLocOpBuilder &b, Type element, Value low, Value high) {
+Value nvvm::pack(ImplicitLocOpBuilder &b, Type element, Value low, Value high) {
   StringRef name = element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
   Value pair = callIntrinsic(b, VectorType::get({2}, element), name, {high, low});
   return LLVM::BitcastOp::create(b, b.getI32Type(), pair);
@@ -132,35 +133,35 @@ Value attn::pack(ImplicitLocOpBuilder &b, Type element, Value low, Value high) {
 
 static Value allLanes(ImplicitLocOpBuilder &b) { return i32(b, -1); }
 
-Value attn::fromLane(ImplicitLocOpBuilder &b, Value value, int64_t mask) {
+Value nvvm::fromLane(ImplicitLocOpBuilder &b, Value value, int64_t mask) {
   return NVVM::ShflOp::create(b, value.getType(), allLanes(b), value, i32(b, mask), i32(b, 31), NVVM::ShflKind::bfly,
                               UnitAttr());
 }
 
-Value attn::quadSum(ImplicitLocOpBuilder &b, Value value) {
+Value nvvm::quadSum(ImplicitLocOpBuilder &b, Value value) {
   for (int64_t off : {1, 2})
     value = arith::AddFOp::create(b, value, fromLane(b, value, off));
   return value;
 }
 
-Value attn::quadMax(ImplicitLocOpBuilder &b, Value value) {
+Value nvvm::quadMax(ImplicitLocOpBuilder &b, Value value) {
   for (int64_t off : {1, 2})
     value = arith::MaxNumFOp::create(b, value, fromLane(b, value, off));
   return value;
 }
 
-Value attn::warpAny(ImplicitLocOpBuilder &b, Value condition) {
+Value nvvm::warpAny(ImplicitLocOpBuilder &b, Value condition) {
   return NVVM::VoteSyncOp::create(b, b.getI1Type(), allLanes(b), condition, NVVM::VoteSyncKind::any);
 }
 
-Value attn::warpAll(ImplicitLocOpBuilder &b, Value condition) {
+Value nvvm::warpAll(ImplicitLocOpBuilder &b, Value condition) {
   return NVVM::VoteSyncOp::create(b, b.getI1Type(), allLanes(b), condition, NVVM::VoteSyncKind::all);
 }
 
-Value attn::exp2(ImplicitLocOpBuilder &b, Value x) {
+Value nvvm::exp2(ImplicitLocOpBuilder &b, Value x) {
   return callIntrinsic(b, b.getF32Type(), "llvm.nvvm.ex2.approx.ftz.f32", x);
 }
 
-Value attn::log2(ImplicitLocOpBuilder &b, Value x) {
+Value nvvm::log2(ImplicitLocOpBuilder &b, Value x) {
   return callIntrinsic(b, b.getF32Type(), "llvm.nvvm.lg2.approx.ftz.f", x);
 }

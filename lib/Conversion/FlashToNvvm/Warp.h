@@ -13,7 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::nvvm {
 
 /// i32 arithmetic; constants are folded.
 inline mlir::Value i32(mlir::ImplicitLocOpBuilder &b, int64_t value) {
@@ -101,6 +101,6 @@ mlir::Value exp2(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
 /// log2(x), error at most 2^-22 where x is in 0.5 to 2, else 2 ulp. PTX ISA, lg2.approx.
 mlir::Value log2(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
 
-} // namespace attn
+} // namespace attn::nvvm
 
 #endif // ATTN_CONVERSION_FLASHTONVVM_WARP_H

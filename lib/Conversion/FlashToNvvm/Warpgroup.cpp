@@ -19,12 +19,14 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::nvvm;
+using namespace attn::lanes;
 
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
 
-Value attn::buildCounter(ImplicitLocOpBuilder &b) {
+Value nvvm::buildCounter(ImplicitLocOpBuilder &b) {
   // LLVM makes registers of what lies in the entry block.
   OpBuilder::InsertionGuard guard(b);
   auto kernel = b.getInsertionBlock()->getParentOp()->getParentOfType<FunctionOpInterface>();
@@ -40,17 +42,17 @@ static StageSlot slotOf(ImplicitLocOpBuilder &b, Value count) {
   return {modulo(b, count, stages), modulo(b, divide(b, count, stages), 2)};
 }
 
-StageSlot attn::nextSlot(ImplicitLocOpBuilder &b, const StageRing &ring) {
+StageSlot nvvm::nextSlot(ImplicitLocOpBuilder &b, const StageRing &ring) {
   Value count = LLVM::LoadOp::create(b, b.getI32Type(), ring.counter);
   LLVM::StoreOp::create(b, add(b, count, 1), ring.counter);
   return slotOf(b, count);
 }
 
-StageSlot attn::lastSlot(ImplicitLocOpBuilder &b, const StageRing &ring) {
+StageSlot nvvm::lastSlot(ImplicitLocOpBuilder &b, const StageRing &ring) {
   return slotOf(b, add(b, LLVM::LoadOp::create(b, b.getI32Type(), ring.counter), -1));
 }
 
-Value attn::stageOffset(ImplicitLocOpBuilder &b, const StageRing &ring, const StageSlot &slot) {
+Value nvvm::stageOffset(ImplicitLocOpBuilder &b, const StageRing &ring, const StageSlot &slot) {
   return add(b, times(b, slot.number, ring.bytes), ring.offset);
 }
 
@@ -58,15 +60,15 @@ static Value barrierPointer(ImplicitLocOpBuilder &b, const StageRing &ring, Valu
   return sharedPointer(b, add(b, times(b, number, 8), ring.barrierOffset + 8 * first));
 }
 
-Value attn::fullBarrier(ImplicitLocOpBuilder &b, const StageRing &ring, const StageSlot &slot) {
+Value nvvm::fullBarrier(ImplicitLocOpBuilder &b, const StageRing &ring, const StageSlot &slot) {
   return barrierPointer(b, ring, slot.number, 0);
 }
 
-Value attn::emptyBarrier(ImplicitLocOpBuilder &b, const StageRing &ring, const StageSlot &slot) {
+Value nvvm::emptyBarrier(ImplicitLocOpBuilder &b, const StageRing &ring, const StageSlot &slot) {
   return barrierPointer(b, ring, slot.number, KernelShape::kStages);
 }
 
-void attn::initBarriers(ImplicitLocOpBuilder &b, const StageRing &ring, int64_t readers) {
+void nvvm::initBarriers(ImplicitLocOpBuilder &b, const StageRing &ring, int64_t readers) {
   for (int64_t stage = 0; stage < KernelShape::kStages; ++stage) {
     NVVM::MBarrierInitOp::create(b, barrierPointer(b, ring, i32(b, stage), 0), i32(b, 1), Value());
     NVVM::MBarrierInitOp::create(b, barrierPointer(b, ring, i32(b, stage), KernelShape::kStages), i32(b, readers),
@@ -90,13 +92,13 @@ static LLVM::LLVMFuncOp deviceFunction(ImplicitLocOpBuilder &b, StringRef name, 
   return LLVM::LLVMFuncOp::create(b, name, LLVM::LLVMFunctionType::get(result, SmallVector<Type>(arguments)));
 }
 
-void attn::waitFor(ImplicitLocOpBuilder &b, Value barrier, Value parity) {
+void nvvm::waitFor(ImplicitLocOpBuilder &b, Value barrier, Value parity) {
   auto function = deviceFunction(b, "attn_dev_mbarrier_wait", LLVM::LLVMVoidType::get(b.getContext()),
                                  {barrier.getType(), parity.getType()});
   LLVM::CallOp::create(b, function, ValueRange{barrier, parity});
 }
 
-Value attn::opaque(ImplicitLocOpBuilder &b, Value value) {
+Value nvvm::opaque(ImplicitLocOpBuilder &b, Value value) {
   if (value.getType().isIndex())
     return arith::IndexCastOp::create(b, b.getIndexType(),
                                       opaque(b, arith::IndexCastOp::create(b, b.getI64Type(), value)));
@@ -105,30 +107,30 @@ Value attn::opaque(ImplicitLocOpBuilder &b, Value value) {
   return LLVM::CallOp::create(b, function, value).getResult();
 }
 
-void attn::arriveAt(ImplicitLocOpBuilder &b, Value barrier) {
+void nvvm::arriveAt(ImplicitLocOpBuilder &b, Value barrier) {
   NVVM::MBarrierArriveOp::create(b, b.getI64Type(), barrier, Value());
 }
 
-void attn::expectBytes(ImplicitLocOpBuilder &b, Value barrier, int64_t bytes) {
+void nvvm::expectBytes(ImplicitLocOpBuilder &b, Value barrier, int64_t bytes) {
   NVVM::MBarrierArriveExpectTxOp::create(b, Type(), barrier, i32(b, bytes), NVVM::MemScopeKind::CTA, false, Value());
 }
 
-void attn::syncAt(ImplicitLocOpBuilder &b, Value barrier, int64_t threads) {
+void nvvm::syncAt(ImplicitLocOpBuilder &b, Value barrier, int64_t threads) {
   NVVM::BarrierOp::create(b, Type(), barrier, i32(b, threads), NVVM::BarrierReductionAttr(), Value());
 }
 
-void attn::arriveOnlyAt(ImplicitLocOpBuilder &b, Value barrier, int64_t threads) {
+void nvvm::arriveOnlyAt(ImplicitLocOpBuilder &b, Value barrier, int64_t threads) {
   // NVVM's own op becomes inline assembly.
   LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
                                 ValueRange{barrier, i32(b, threads)});
 }
 
-void attn::fenceForAsync(ImplicitLocOpBuilder &b) {
+void nvvm::fenceForAsync(ImplicitLocOpBuilder &b) {
   NVVM::FenceProxyOp::create(b, NVVM::ProxyKind::async_shared,
                              NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
 }
 
-void attn::copyBox(ImplicitLocOpBuilder &b, Value map, Value target, Value barrier, ValueRange coordinates) {
+void nvvm::copyBox(ImplicitLocOpBuilder &b, Value map, Value target, Value barrier, ValueRange coordinates) {
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(b, target, map, coordinates, barrier, ValueRange(), Value(),
                                                          Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/true,
                                                          NVVM::CTAGroupKindAttr(), Value());
@@ -173,7 +175,7 @@ static void callProduct(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, i
     sum = LLVM::ExtractValueOp::create(b, result, k);
 }
 
-void attn::finishWarpgroupProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const StageRing &ring,
+void nvvm::finishWarpgroupProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, const StageRing &ring,
                                    int64_t later) {
   NVVM::WgmmaWaitGroupSyncOp::create(b, later);
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lowering.place.lane, i32(b, 0));
@@ -194,7 +196,7 @@ static void giveTurn(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Oper
     arriveOnlyAt(b, arith::SubIOp::create(b, i32(b, kFirstTurn + 1), lowering.role.warpgroup), 256);
 }
 
-SmallVector<Value> attn::beginWarpgroupScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
+SmallVector<Value> nvvm::beginWarpgroupScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
   const KernelShape &shape = lowering.shape;
   const StageRing &ring = lowering.role.keys;
   StageSlot slot = nextSlot(b, ring);
@@ -214,7 +216,7 @@ SmallVector<Value> attn::beginWarpgroupScores(ImplicitLocOpBuilder &b, const Nvv
   return scores;
 }
 
-void attn::beginWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op,
+void nvvm::beginWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op,
                                 ValueRange weights, MutableArrayRef<Value> acc) {
   const KernelShape &shape = lowering.shape;
   const StageRing &ring = lowering.role.values;
@@ -232,7 +234,7 @@ void attn::beginWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &low
   giveTurn(b, lowering, op);
 }
 
-void attn::finishQueryCopy(ImplicitLocOpBuilder &b, const NvvmLowering &lowering) {
+void nvvm::finishQueryCopy(ImplicitLocOpBuilder &b, const NvvmLowering &lowering) {
   NVVM::CpAsyncWaitGroupOp::create(b, 0);
   fenceForAsync(b);
   syncAt(b, i32(b, kConsumers), lowering.copyThreads);

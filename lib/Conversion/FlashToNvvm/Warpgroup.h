@@ -10,7 +10,7 @@
 
 #include "Lowering.h"
 
-namespace attn {
+namespace attn::nvvm {
 
 /// Named barriers of a block; 0 is the one of all threads.
 enum NamedBarrier : int64_t {
@@ -60,6 +60,6 @@ void fenceForAsync(mlir::ImplicitLocOpBuilder &builder);
 void copyBox(mlir::ImplicitLocOpBuilder &builder, mlir::Value map, mlir::Value target, mlir::Value barrier,
              mlir::ValueRange coordinates);
 
-} // namespace attn
+} // namespace attn::nvvm
 
 #endif // ATTN_CONVERSION_FLASHTONVVM_WARPGROUP_H

@@ -26,6 +26,9 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::loops;
+using namespace attn::lanes;
 
 namespace {
 
@@ -347,7 +350,7 @@ void ContractionBuilder::build(ImplicitLocOpBuilder &b) {
   });
 }
 
-void attn::buildContraction(linalg::LinalgOp op, const ContractionDims &dims, const ContractionSizes &sizes) {
+void loops::buildContraction(linalg::LinalgOp op, const ContractionDims &dims, const ContractionSizes &sizes) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   ContractionBuilder(op, dims, sizes).build(b);
 }

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::loops {
 
 /// What the loops of a contraction out += left * right are. m, n and k are the three that are blocked; `m` may be
 /// missing (a vector times a matrix). The rest are loops around.
@@ -36,6 +36,6 @@ bool isContiguousAlong(mlir::Value operand, mlir::AffineMap map, unsigned dim);
 /// Builds the loops in front of `op`, which stays.
 void buildContraction(mlir::linalg::LinalgOp op, const ContractionDims &dims, const ContractionSizes &sizes);
 
-} // namespace attn
+} // namespace attn::loops
 
 #endif // ATTN_CONVERSION_LINALGTOCPU_CONTRACTION_H

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::loops;
 
 //===----------------------------------------------------------------------===//
 // The body
@@ -42,7 +43,7 @@ static bool isMultiplyAdd(Block &body) {
 // The loops
 //===----------------------------------------------------------------------===//
 
-bool attn::isContiguousAlong(Value operand, AffineMap map, unsigned dim) {
+bool loops::isContiguousAlong(Value operand, AffineMap map, unsigned dim) {
   auto type = cast<MemRefType>(operand.getType());
   return map.getNumResults() > 0 && map.isFunctionOfDim(dim) && map.getDimPosition(map.getNumResults() - 1) == dim &&
          type.isLastDimUnitStride();
@@ -83,7 +84,7 @@ static bool sortLoops(const ContractionDims &dims, SmallVectorImpl<unsigned> &ba
   return !k.empty();
 }
 
-std::optional<ContractionDims> attn::matchContraction(linalg::LinalgOp op) {
+std::optional<ContractionDims> loops::matchContraction(linalg::LinalgOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics() ||
       !isMultiplyAdd(*op.getBlock()))
     return std::nullopt;
@@ -118,7 +119,7 @@ std::optional<ContractionDims> attn::matchContraction(linalg::LinalgOp op) {
   return dims;
 }
 
-ContractionQuery attn::queryOf(linalg::LinalgOp op, const ContractionDims &dims) {
+ContractionQuery loops::queryOf(linalg::LinalgOp op, const ContractionDims &dims) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto extent = [&](unsigned dim) { return ShapedType::isDynamic(ranges[dim]) ? -1 : ranges[dim]; };
   ContractionQuery query{dims.m ? extent(*dims.m) : 1,

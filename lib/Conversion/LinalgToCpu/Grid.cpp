@@ -7,6 +7,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::loops;
+using namespace attn::lanes;
 
 /// True if the types tell that there is one tile, and not none.
 static bool hasOneTile(const GridDim &dim) {
@@ -23,8 +25,8 @@ static Value endOfTile(ImplicitLocOpBuilder &b, const GridDim &dim, Value low) {
   return arith::MinSIOp::create(b, end, dim.size);
 }
 
-void attn::buildGrid(ImplicitLocOpBuilder &b, ArrayRef<GridDim> dims, bool isParallel,
-                     llvm::function_ref<void(ImplicitLocOpBuilder &, ValueRange, ValueRange)> body) {
+void loops::buildGrid(ImplicitLocOpBuilder &b, ArrayRef<GridDim> dims, bool isParallel,
+                      llvm::function_ref<void(ImplicitLocOpBuilder &, ValueRange, ValueRange)> body) {
   Value zero = constantIndex(b, 0);
   SmallVector<Value> lows(dims.size(), zero), highs;
   SmallVector<unsigned> looped;

@@ -5,7 +5,7 @@
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::loops {
 
 /// One dimension of a grid: `size` indices, `step` of them in a tile. `step` is positive.
 struct GridDim {
@@ -18,6 +18,6 @@ void buildGrid(
     mlir::ImplicitLocOpBuilder &builder, llvm::ArrayRef<GridDim> dims, bool isParallel,
     llvm::function_ref<void(mlir::ImplicitLocOpBuilder &, mlir::ValueRange lows, mlir::ValueRange highs)> body);
 
-} // namespace attn
+} // namespace attn::loops
 
 #endif // ATTN_CONVERSION_LINALGTOCPU_GRID_H

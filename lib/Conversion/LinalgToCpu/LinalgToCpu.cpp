@@ -26,6 +26,7 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::loops;
 
 static std::string extentText(int64_t extent) { return extent < 0 ? "?" : std::to_string(extent); }
 

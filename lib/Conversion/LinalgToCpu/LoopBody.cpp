@@ -10,6 +10,8 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::loops;
+using namespace attn::lanes;
 
 Value LoopBody::widen(Value value) {
   if (point.lanes == 1 || isa<VectorType>(value.getType()))

@@ -7,7 +7,7 @@
 #include "Rows.h"
 #include "mlir/IR/IRMapping.h"
 
-namespace attn {
+namespace attn::loops {
 
 /// A place in the iteration space: an index for each loop, that of the first lane for the lanes' one.
 struct LoopPoint {
@@ -50,6 +50,6 @@ private:
   mlir::IRMapping map;
 };
 
-} // namespace attn
+} // namespace attn::loops
 
 #endif // ATTN_CONVERSION_LINALGTOCPU_LOOPBODY_H

@@ -17,6 +17,9 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::loops;
+using namespace attn::lanes;
 
 namespace {
 
@@ -276,7 +279,7 @@ void LoopNest::build(ImplicitLocOpBuilder &b) {
   });
 }
 
-void attn::buildLoops(const LoopPlan &plan) {
+void loops::buildLoops(const LoopPlan &plan) {
   ImplicitLocOpBuilder b(plan.op.getLoc(), plan.op.getOperation());
   LoopNest(plan).build(b);
 }

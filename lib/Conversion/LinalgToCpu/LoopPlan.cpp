@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::loops;
 
 //===----------------------------------------------------------------------===//
 // Combiners
@@ -176,7 +177,7 @@ static bool stepsWithReduction(linalg::LinalgOp op) {
   });
 }
 
-std::optional<LoopPlan> attn::planLoops(linalg::LinalgOp op, const TargetDescription &target) {
+std::optional<LoopPlan> loops::planLoops(linalg::LinalgOp op, const TargetDescription &target) {
   auto isSupported = [](Type type) { return isa<MemRefType>(type) || type.isIntOrIndexOrFloat(); };
   if (!op.hasPureBufferSemantics() || !llvm::all_of(op->getOperandTypes(), isSupported) || hasEffects(*op.getBlock()) ||
       stepsWithReduction(op))

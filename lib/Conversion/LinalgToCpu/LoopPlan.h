@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::loops {
 
 /// Where the elements of neighbouring lanes are: in one place, in neighbouring ones, or anywhere.
 enum class Access { Uniform, Contiguous, Strided };
@@ -48,6 +48,6 @@ std::optional<LoopPlan> planLoops(mlir::linalg::LinalgOp op, const TargetDescrip
 /// Builds the loops in front of the op, which stays.
 void buildLoops(const LoopPlan &plan);
 
-} // namespace attn
+} // namespace attn::loops
 
 #endif // ATTN_CONVERSION_LINALGTOCPU_LOOPPLAN_H

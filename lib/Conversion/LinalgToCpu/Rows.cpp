@@ -15,6 +15,9 @@
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::cpu;
+using namespace attn::loops;
+using namespace attn::lanes;
 
 LiveLanes LiveLanes::upTo(ImplicitLocOpBuilder &b, Value first, Value end, int64_t lanes) {
   SmallVector<int32_t> iota(lanes);
@@ -43,8 +46,8 @@ static Value createRow(ImplicitLocOpBuilder &b, int64_t lanes, Value memref) {
   return createScratch(b, MemRefType::get({lanes}, elementOf(memref)), {});
 }
 
-Value attn::loadEach(ImplicitLocOpBuilder &b, int64_t lanes, Value memref,
-                     llvm::function_ref<SmallVector<Value>(int64_t)> at) {
+Value loops::loadEach(ImplicitLocOpBuilder &b, int64_t lanes, Value memref,
+                      llvm::function_ref<SmallVector<Value>(int64_t)> at) {
   auto type = VectorType::get({lanes}, elementOf(memref));
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < lanes; ++lane)
@@ -57,8 +60,8 @@ Value attn::loadEach(ImplicitLocOpBuilder &b, int64_t lanes, Value memref,
   return vector::LoadOp::create(b, type, row, constantIndex(b, 0));
 }
 
-void attn::storeEach(ImplicitLocOpBuilder &b, Value row, Value memref, LiveLanes live,
-                     llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> at) {
+void loops::storeEach(ImplicitLocOpBuilder &b, Value row, Value memref, LiveLanes live,
+                      llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value)> at) {
   int64_t lanes = cast<VectorType>(row.getType()).getDimSize(0);
   if (!live.count && !isNarrowFloat(elementOf(memref))) {
     for (int64_t lane = 0; lane < lanes; ++lane)
@@ -80,7 +83,7 @@ void attn::storeEach(ImplicitLocOpBuilder &b, Value row, Value memref, LiveLanes
   });
 }
 
-Value attn::loadRow(ImplicitLocOpBuilder &b, int64_t lanes, Value memref, ValueRange indices, LiveLanes live) {
+Value loops::loadRow(ImplicitLocOpBuilder &b, int64_t lanes, Value memref, ValueRange indices, LiveLanes live) {
   auto type = VectorType::get({lanes}, elementOf(memref));
   if (!live.mask)
     return vector::LoadOp::create(b, type, memref, indices);
@@ -95,7 +98,7 @@ Value attn::loadRow(ImplicitLocOpBuilder &b, int64_t lanes, Value memref, ValueR
   return vector::LoadOp::create(b, type, row, constantIndex(b, 0));
 }
 
-void attn::storeRow(ImplicitLocOpBuilder &b, Value row, Value memref, ValueRange indices, LiveLanes live) {
+void loops::storeRow(ImplicitLocOpBuilder &b, Value row, Value memref, ValueRange indices, LiveLanes live) {
   if (!live.mask)
     vector::StoreOp::create(b, row, memref, indices);
   else if (hasMaskedAccess(elementOf(memref)))

@@ -5,7 +5,7 @@
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace attn {
+namespace attn::loops {
 
 /// The lanes of a vector that count, from the first one on: as i1 by lane, and how many they are (index, at least 1).
 /// Both are null where all do.
@@ -29,6 +29,6 @@ mlir::Value loadEach(mlir::ImplicitLocOpBuilder &builder, int64_t lanes, mlir::V
 void storeEach(mlir::ImplicitLocOpBuilder &builder, mlir::Value row, mlir::Value memref, LiveLanes live,
                llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ImplicitLocOpBuilder &, mlir::Value lane)> at);
 
-} // namespace attn
+} // namespace attn::loops
 
 #endif // ATTN_CONVERSION_LINALGTOCPU_ROWS_H

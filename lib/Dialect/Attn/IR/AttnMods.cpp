@@ -282,10 +282,6 @@ Value attn::getDimension(ImplicitLocOpBuilder &builder, Value shaped, int64_t di
   return tensor::DimOp::create(builder, shaped, dimension);
 }
 
-Value attn::constantIndex(ImplicitLocOpBuilder &builder, int64_t value) {
-  return arith::ConstantIndexOp::create(builder, value);
-}
-
 Value attn::compare(ImplicitLocOpBuilder &builder, arith::CmpIPredicate predicate, Value lhs, Value rhs) {
   return arith::CmpIOp::create(builder, predicate, lhs, rhs);
 }

@@ -8,6 +8,7 @@
 #define ATTN_LIB_DIALECT_ATTN_IR_ATTNMODS_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Support/Builders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace attn {
@@ -91,7 +92,6 @@ mlir::LogicalResult verifyBroadcast(EmitError emitError, llvm::StringRef keyword
 // Expansion
 //===----------------------------------------------------------------------===//
 
-mlir::Value constantIndex(mlir::ImplicitLocOpBuilder &builder, int64_t value);
 mlir::Value compare(mlir::ImplicitLocOpBuilder &builder, mlir::arith::CmpIPredicate predicate, mlir::Value lhs,
                     mlir::Value rhs);
 mlir::Value both(mlir::ImplicitLocOpBuilder &builder, mlir::Value lhs, mlir::Value rhs);
