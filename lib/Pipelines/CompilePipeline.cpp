@@ -22,7 +22,6 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace attn;
@@ -185,15 +184,6 @@ ArrayRef<StringLiteral> attn::verifiedPasses() {
       "attn-raise",        "attn-fuse",           "attn-fuse-elementwise", "attn-bufferize", "convert-attn-to-flash",
       "flash-verify-form", "flash-verify-machine"};
   return names;
-}
-
-std::optional<Level> attn::parseLevel(StringRef name) {
-  return llvm::StringSwitch<std::optional<Level>>(name)
-      .Case("graph", Level::Graph)
-      .Case("tiled", Level::Tiled)
-      .Case("target", Level::Target)
-      .Case("machine", Level::Machine)
-      .Default(std::nullopt);
 }
 
 namespace {

@@ -58,24 +58,17 @@ static int64_t cacheBytes(int name, int64_t otherwise) {
 static void describeX86(const llvm::MCSubtargetInfo &subtarget, TargetDescription &target) {
   auto has = [&](StringRef features) { return subtarget.checkFeatures(features); };
   target.hasFma = has("+fma");
-  target.hasF16Conversion = has("+f16c");
-  target.hasBf16Conversion = target.hasBf16Dot = has("+avx512bf16");
   if (has("+avx512f") && has("+avx512bw") && has("+avx512dq") && has("+avx512vl")) {
     target.vectorBits = 512;
     target.vectorRegisters = 32;
-    target.fmaPorts = 2;
   } else if (has("+avx2") && target.hasFma) {
     target.vectorBits = 256;
-    target.fmaPorts = 2;
   }
 }
 
-static void describeAArch64(const llvm::MCSubtargetInfo &subtarget, TargetDescription &target) {
+static void describeAArch64(TargetDescription &target) {
   target.vectorRegisters = 32;
-  target.fmaPorts = 2;
   target.hasFma = true;
-  target.hasF16Conversion = true;
-  target.hasBf16Conversion = target.hasBf16Dot = subtarget.checkFeatures("+bf16");
 }
 
 static bool isHostName(StringRef name) { return name == "host" || name == "native"; }
@@ -146,7 +139,7 @@ llvm::Expected<TargetDescription> attn::describeTarget(StringRef name) {
   if (triple.isX86())
     describeX86(**subtarget, target);
   else if (triple.isAArch64())
-    describeAArch64(**subtarget, target);
+    describeAArch64(target);
   return target;
 }
 

@@ -29,16 +29,11 @@ TEST(TargetDescription, LevelsOfX86) {
   EXPECT_EQ(v2.vectorBits, 128u);
   EXPECT_EQ(v2.vectorRegisters, 16u);
   EXPECT_FALSE(v2.hasFma);
-  EXPECT_FALSE(v2.hasF16Conversion);
   EXPECT_EQ(v3.vectorBits, 256u);
   EXPECT_EQ(v3.vectorRegisters, 16u);
   EXPECT_TRUE(v3.hasFma);
-  EXPECT_TRUE(v3.hasF16Conversion);
-  EXPECT_FALSE(v3.hasBf16Conversion);
   EXPECT_EQ(v4.vectorBits, 512u);
   EXPECT_EQ(v4.vectorRegisters, 32u);
-  EXPECT_FALSE(v4.hasBf16Conversion);
-  EXPECT_TRUE(describe("znver4").hasBf16Conversion);
 }
 
 TEST(TargetDescription, HostRunsItsOwnCode) {

@@ -20,14 +20,6 @@ std::string tool::describe(DType dtype, const std::vector<int64_t> &sizes) {
   return text + toString(dtype);
 }
 
-std::optional<DType> tool::parseDType(std::string_view name) {
-  for (DType dtype :
-       {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I1, DType::I8, DType::I16, DType::I32, DType::I64})
-    if (name == toString(dtype))
-      return dtype;
-  return std::nullopt;
-}
-
 void Array::Free::operator()(char *pointer) const { std::free(pointer); }
 
 Result<Array> Array::create(DType dtype, std::vector<int64_t> sizes) {
@@ -71,11 +63,6 @@ std::optional<std::vector<int64_t>> tool::parseSizes(std::string_view text) {
     sizes.push_back(size);
   }
   return sizes;
-}
-
-Array Array::reinterpret(DType dtype) && {
-  elementType = dtype;
-  return std::move(*this);
 }
 
 template <typename T> static T load(const char *data, int64_t position) {

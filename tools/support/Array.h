@@ -22,9 +22,6 @@ public:
   char *data() { return memory.get(); }
   const char *data() const { return memory.get(); }
 
-  /// The same bytes as another type of the same width; the widths are equal.
-  Array reinterpret(DType dtype) &&;
-
   MutableTensorView view() { return {memory.get(), elementType, shape, rowMajorStrides(shape), count}; }
   TensorView view() const { return {memory.get(), elementType, shape, rowMajorStrides(shape), count}; }
 
@@ -45,9 +42,6 @@ private:
   int64_t count = 0;
   std::unique_ptr<char, Free> memory;
 };
-
-/// The dtype that toString spells so; nullopt for other words.
-std::optional<DType> parseDType(std::string_view name);
 
 /// "2x3xf32", "f32" for rank 0.
 std::string describe(DType dtype, const std::vector<int64_t> &sizes);

@@ -6,16 +6,12 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include <functional>
-#include <optional>
 #include <string>
 
 namespace attn {
 
 /// The levels of IR at which compilation can stop, in order.
 enum class Level { Graph, Tiled, Target, Machine };
-
-/// `graph`, `tiled`, `target` or `machine`; nothing for any other name.
-std::optional<Level> parseLevel(llvm::StringRef name);
 
 struct PipelineOptions {
   Level to = Level::Machine;

@@ -33,13 +33,7 @@ struct TargetDescription {
   /// Bits of the widest vector register that generated code should use, and the number of such registers.
   unsigned vectorBits = 128;
   unsigned vectorRegisters = 16;
-  /// Vector multiply-adds that can start in one cycle.
-  unsigned fmaPorts = 1;
   bool hasFma = false;
-  /// f16 <-> f32 and f32 -> bf16 conversions of whole vectors, bf16 dot products.
-  bool hasF16Conversion = false;
-  bool hasBf16Conversion = false;
-  bool hasBf16Dot = false;
   /// Bytes of data cache of one core.
   int64_t l1Bytes = 32 << 10;
   int64_t l2Bytes = 512 << 10;
