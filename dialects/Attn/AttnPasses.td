@@ -325,8 +325,6 @@ def BufferizePass : Pass<"attn-bufferize", "::mlir::ModuleOp"> {
       name the dropped ones. Upstream's subview leaves them to be guessed from the strides, and guesses wrong where
       strides are dynamic. The dimensions that stay are those whose sizes are the result's, in order; which one of
       several unit dimensions stays makes no difference to any element.
-    * memref.expand_shape with several dynamic sizes in a group becomes a memref.reinterpret_cast of its sizes;
-      upstream's lowering takes one at most.
     * tensor.reshape becomes a collapse to one dimension and an expansion by the elements of its shape, of index or any
       integer; upstream's lowering reads shapes of one integer type only.
 

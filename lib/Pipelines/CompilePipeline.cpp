@@ -19,7 +19,6 @@
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -125,8 +124,8 @@ static void addExpansions(OpPassManager &functions, bool onDevice) {
   functions.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   functions.addPass(math::createMathExtendToSupportedTypes());
   functions.addPass(flash::createExpandOpsPass({onDevice}));
-  // Views become address arithmetic in affine.apply, then arith; control flow becomes branches.
-  functions.addPass(memref::createExpandStridedMetadataPass());
+  // Views become address arithmetic; control flow becomes branches.
+  functions.addPass(flash::createExpandViewsPass());
   functions.addPass(createLowerAffinePass());
   functions.addPass(createSCFToControlFlowPass());
 }
