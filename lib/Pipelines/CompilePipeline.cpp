@@ -106,7 +106,6 @@ static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Vector code around the attention and inside it; plain loops for what may stop in the middle (cf.assert).
   functions.addPass(createConvertLinalgToCpuPass({options.target}));
-  functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertFlashToCpuPass({options.blockRows, options.skipTiles, options.target}));
   // Constants must be known before outlining, which captures all else.
   cleanUp(functions);
