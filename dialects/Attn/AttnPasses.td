@@ -75,6 +75,8 @@ def VerifyGraphPass : Pass<"attn-verify-graph", "::mlir::ModuleOp"> {
     * an affine map that divides by a constant below 1, or by what is no constant;
     * a linalg operation that writes one element of an output at several points of its parallel loops, or not all of its
       elements, and one that may read outside of an operand (what is monotone in all loops is checked at run time);
+    * expand_shape and collapse_shape whose groups are not all dimensions in order, or that turn other than one element
+      into a tensor without dimensions, or one into others: upstream's verifier passes some;
     * a constant whose data the module lacks (printed with elided resources): the first one.
 
     Precondition: none. Example: test/Transforms/attn-verify-graph/doc-example.mlir.
@@ -178,7 +180,7 @@ def InsertChecksPass : Pass<"attn-insert-checks"> {
   let description = [{
     In front of each op whose types leave sizes, indices or divisors to the run, puts a check of what it expects: that
     dynamic sizes of a linalg op's operands agree, that tensor.extract and slices stay inside, that tensor.cast,
-    tensor.expand_shape and tensor.pad get sizes that fit, that integer division divides by no zero, that a reduction
+    tensor.expand_shape, tensor.collapse_shape and tensor.pad get sizes that fit, that integer division divides by no zero, that a reduction
     which does not read its output has iterations. What would be read
     or written out of bounds, or trap, ends the call with an error that names the op and its place. Most checks are
     cf.assert, from upstream's RuntimeVerifiableOpInterface, the others flash.require. Linalg ops with static types are
@@ -325,8 +327,6 @@ def BufferizePass : Pass<"attn-bufferize", "::mlir::ModuleOp"> {
       name the dropped ones. Upstream's subview leaves them to be guessed from the strides, and guesses wrong where
       strides are dynamic. The dimensions that stay are those whose sizes are the result's, in order; which one of
       several unit dimensions stays makes no difference to any element.
-    * memref.expand_shape with several dynamic sizes in a group becomes a memref.reinterpret_cast of its sizes;
-      upstream's lowering takes one at most.
     * tensor.reshape becomes a collapse to one dimension and an expansion by the elements of its shape, of index or any
       integer; upstream's lowering reads shapes of one integer type only.
 

@@ -138,8 +138,8 @@ def ConvertLinalgToCpuPass : Pass<"convert-linalg-to-cpu", "::mlir::func::FuncOp
       floats are f32. Bodies that lanes cannot run (integer division, regions) run element by element.
 
     Items depend on sizes alone, and so does the order of every sum: the same bits for any number of threads. Remarks say
-    how a product is blocked. Precondition: bufferized. Skipped, for linalg's plain loops: ops whose body
-    has effects, such as cf.assert, and ops in a parallel loop.
+    how a product is blocked. Ops whose body has effects, such as cf.assert, and ops in a parallel loop become plain loops
+    on scalars. Precondition: bufferized. Postcondition: no linalg.
     Before (test/Conversion/LinalgToCpu/doc-example.mlir): `linalg.matmul` of 512 x 768 x 768. After, innermost:
     ```mlir
     scf.for %k = %k0 to %k1 step %c1 iter_args(%s0 = ..., %s5 = ...) -> (vector<16xf32>, ...) {

@@ -150,6 +150,21 @@ def ExpandOpsPass : Pass<"flash-expand-ops", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def ExpandViewsPass : Pass<"flash-expand-views", "::mlir::func::FuncOp"> {
+  let summary = "Turn views of buffers into offsets, sizes and strides";
+  let description = [{
+    Each memref.subview, expand_shape, collapse_shape and reinterpret_cast becomes one memref.reinterpret_cast of the
+    buffer that it is a part of, however many views lie between; offset and strides are arith. The metadata and pointers
+    of views become those of the buffer. Constants are folded, nothing else is touched.
+
+    Dropped dimensions are those that the shape lacks, merged ones those of the reassociation: no stride is looked at to
+    find them. Where sizes that only the run knows are merged, the stride is that of the last one that is not 1.
+
+    Precondition: strided layouts. Example: test/Transforms/flash-expand-views/doc-example.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def VerifyMachinePass : Pass<"flash-verify-machine", "::mlir::ModuleOp"> {
   let summary = "Check that a module holds nothing but the LLVM dialect";
   let description = [{

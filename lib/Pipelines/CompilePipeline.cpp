@@ -19,7 +19,6 @@
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -106,7 +105,6 @@ static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Vector code around the attention and inside it; plain loops for what may stop in the middle (cf.assert).
   functions.addPass(createConvertLinalgToCpuPass({options.target}));
-  functions.addPass(createConvertLinalgToLoopsPass());
   functions.addPass(createConvertFlashToCpuPass({options.blockRows, options.skipTiles, options.target}));
   // Constants must be known before outlining, which captures all else.
   cleanUp(functions);
@@ -124,8 +122,8 @@ static void addExpansions(OpPassManager &functions, bool onDevice) {
   functions.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   functions.addPass(math::createMathExtendToSupportedTypes());
   functions.addPass(flash::createExpandOpsPass({onDevice}));
-  // Views become address arithmetic in affine.apply, then arith; control flow becomes branches.
-  functions.addPass(memref::createExpandStridedMetadataPass());
+  // Views become address arithmetic; control flow becomes branches.
+  functions.addPass(flash::createExpandViewsPass());
   functions.addPass(createLowerAffinePass());
   functions.addPass(createSCFToControlFlowPass());
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Compiler.h"
+#include "attn/Dialect/Attn/IR/ReshapeGroups.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -370,35 +371,35 @@ static FailureOr<Step> compilePad(Compiler &compiler, tensor::PadOp op) {
 // Other shapes of the same elements
 //===----------------------------------------------------------------------===//
 
-static Step compileExpandShape(Compiler &compiler, tensor::ExpandShapeOp op) {
-  return [operation = op.getOperation(), sizes = compiler.getIndices(op.getMixedOutputShape()),
-          reassociation = op.getReassociationIndices(), source = compiler.tensor(op.getSrc()),
-          d = compiler.tensor(op.getResult())](Frame &frame) {
+static FailureOr<Step> compileExpandShape(Compiler &compiler, tensor::ExpandShapeOp op) {
+  if (failed(attn::verifyReshapeGroups(op)))
+    return failure();
+  return Step([operation = op.getOperation(), sizes = compiler.getIndices(op.getMixedOutputShape()),
+               reassociation = op.getReassociationIndices(), source = compiler.tensor(op.getSrc()),
+               d = compiler.tensor(op.getResult())](Frame &frame) {
     const Tensor &tensor = *frame.tensors[source];
     SmallVector<int64_t> shape = evaluateAll(frame, sizes);
     for (auto [k, group] : llvm::enumerate(reassociation)) {
-      ArrayRef<int64_t> part = ArrayRef(shape).slice(group.empty() ? 0 : group.front(), group.size());
+      ArrayRef<int64_t> part = ArrayRef(shape).slice(group.front(), group.size());
       if (countElements(part) != tensor.shape[k])
         return frame.fail(operation, "expects sizes " + text(part) + " to have the product " + Twine(tensor.shape[k]) +
                                          " (dimension " + Twine(k) + ")");
     }
     return reshapeTo(frame, operation, tensor, shape, d);
-  };
+  });
 }
 
-static Step compileCollapseShape(Compiler &compiler, tensor::CollapseShapeOp op) {
-  return [operation = op.getOperation(), reassociation = op.getReassociationIndices(),
-          source = compiler.tensor(op.getSrc()), d = compiler.tensor(op.getResult())](Frame &frame) {
+static FailureOr<Step> compileCollapseShape(Compiler &compiler, tensor::CollapseShapeOp op) {
+  if (failed(attn::verifyReshapeGroups(op)))
+    return failure();
+  return Step([operation = op.getOperation(), reassociation = op.getReassociationIndices(),
+               source = compiler.tensor(op.getSrc()), d = compiler.tensor(op.getResult())](Frame &frame) {
     const Tensor &tensor = *frame.tensors[source];
     SmallVector<int64_t> shape;
-    // Upstream's verifier counts a group's indices, and lets any numbers through.
-    ArrayRef<int64_t> rest = tensor.shape;
-    for (const ReassociationIndices &group : reassociation) {
-      shape.push_back(countElements(rest.take_front(group.size())).value_or(-1));
-      rest = rest.drop_front(std::min(group.size(), rest.size()));
-    }
+    for (const ReassociationIndices &group : reassociation)
+      shape.push_back(countElements(ArrayRef(tensor.shape).slice(group.front(), group.size())).value_or(-1));
     return reshapeTo(frame, operation, tensor, shape, d);
-  };
+  });
 }
 
 static Step compileReshape(Compiler &compiler, tensor::ReshapeOp op) {

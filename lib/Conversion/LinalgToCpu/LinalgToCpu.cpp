@@ -1,8 +1,9 @@
 //===- LinalgToCpu.cpp - linalg around attention to vector code ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Matrix products become blocked loops (Contraction.cpp), all other ops loops on lanes (LoopNest.cpp); what neither
-// takes is left for linalg's plain loops. Sizes come from attn/Target/LoopModel.h.
+// Matrix products become blocked loops (Contraction.cpp), all other ops loops on lanes (LoopNest.cpp), and what neither
+// takes plain loops: upstream's function for one op, since its pass folds everything around. Sizes come from
+// attn/Target/LoopModel.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Target/TargetDescription.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -65,6 +67,17 @@ static bool convertLoops(linalg::LinalgOp op, const TargetDescription &target) {
   return true;
 }
 
+/// A loop nest on scalars. Fails after a diagnostic.
+static LogicalResult convertToScalars(linalg::LinalgOp op, IRRewriter &rewriter) {
+  if (!op.hasPureBufferSemantics())
+    return op.emitOpError("expects operands on memrefs");
+  rewriter.setInsertionPoint(op);
+  if (failed(linalg::linalgOpToLoops(rewriter, op)))
+    return op.emitOpError("expects indexing maps that loops can follow");
+  rewriter.eraseOp(op);
+  return success();
+}
+
 namespace {
 
 struct ConvertLinalgToCpuPass : attn::impl::ConvertLinalgToCpuPassBase<ConvertLinalgToCpuPass> {
@@ -72,11 +85,7 @@ struct ConvertLinalgToCpuPass : attn::impl::ConvertLinalgToCpuPassBase<ConvertLi
 
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
-    // In somebody else's parallel loop there is no place for scratch of an op's own.
-    getOperation().walk([&](linalg::LinalgOp op) {
-      if (!op->getParentOfType<scf::ForallOp>())
-        ops.push_back(op);
-    });
+    getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     if (ops.empty())
       return;
     llvm::Expected<TargetDescription> description = describeTarget(target);
@@ -84,15 +93,27 @@ struct ConvertLinalgToCpuPass : attn::impl::ConvertLinalgToCpuPassBase<ConvertLi
       getOperation().emitError() << llvm::toString(description.takeError());
       return signalPassFailure();
     }
-    for (linalg::LinalgOp op : ops) {
-      if (convertContraction(op, *description) || convertLoops(op, *description))
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : ops)
+      if (convertToVectors(op, *description))
         op.erase();
-      else
-        remark::missed(op.getLoc(), remark::RemarkOpts::name(DEBUG_TYPE).category("attn"))
-            << "'" + op->getName().getStringRef().str() +
-                   "' becomes scalar loops: its body has effects, its operands "
-                   "are no ranked memrefs, or an output steps with a reduction";
-    }
+      else if (failed(convertToScalars(op, rewriter)))
+        return signalPassFailure();
+  }
+
+private:
+  /// True if the op was replaced, but for its erasure; a remark where it was not.
+  static bool convertToVectors(linalg::LinalgOp op, const TargetDescription &target) {
+    // In somebody else's parallel loop there is no place for scratch of an op's own.
+    if (op->getParentOfType<scf::ForallOp>())
+      return false;
+    if (convertContraction(op, target) || convertLoops(op, target))
+      return true;
+    remark::missed(op.getLoc(), remark::RemarkOpts::name(DEBUG_TYPE).category("attn"))
+        << "'" + op->getName().getStringRef().str() +
+               "' becomes scalar loops: its body has effects, its operands "
+               "are no ranked memrefs, or an output steps with a reduction";
+    return false;
   }
 };
 

@@ -35,10 +35,13 @@ func.func @row_sums(%x: memref<512x3072xf32>, %s: memref<512xf32>) {
 
 // -----
 
-// What may end the call is left for plain loops, in the order of the op.
+// What may end the call runs one by one, in the order of the op.
 // CHECK-LABEL: @checked
-// CHECK: linalg.generic
+// CHECK-NOT: linalg
+// CHECK: scf.for %[[I:.+]] = %c0{{.*}} to %c5
+// CHECK: %[[A:.+]] = memref.load %{{.+}}[%[[I]]]
 // CHECK: cf.assert
+// CHECK: memref.store %[[A]], %{{.+}}[%[[I]]]
 func.func @checked(%x: memref<5xf32>, %y: memref<5xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
@@ -70,10 +73,15 @@ func.func @division(%x: memref<35xi32>, %y: memref<35xi32>, %z: memref<35xi32>) 
 
 // -----
 
-// In somebody else's parallel loop: left for plain loops.
+// In somebody else's parallel loop: plain loops.
 // CHECK-LABEL: @in_parallel
 // CHECK: scf.forall
-// CHECK: linalg.matmul
+// CHECK-NOT: linalg.matmul
+// CHECK: scf.for %{{.+}} to %c5
+// CHECK: scf.for %{{.+}} to %c7
+// CHECK: scf.for %{{.+}} to %c6
+// CHECK-NOT: vector
+// CHECK: arith.mulf {{.*}} : f32
 func.func @in_parallel(%x: memref<4x5x6xf32>, %y: memref<6x7xf32>, %z: memref<4x5x7xf32>) {
   scf.forall (%b) in (4) {
     %xb = memref.subview %x[%b, 0, 0][1, 5, 6][1, 1, 1] : memref<4x5x6xf32> to memref<5x6xf32, strided<[6, 1], offset: ?>>

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/Canonicalization/KeptDims.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,26 +22,11 @@ namespace attn {
 } // namespace attn
 
 using namespace mlir;
+using namespace attn;
 
 //===----------------------------------------------------------------------===//
 // Views that drop unit dimensions
 //===----------------------------------------------------------------------===//
-
-/// For each size of a view its place in the result's shape, -1 for the dropped ones. Sizes that are not 1 stay, and of
-/// those that are 1 the first that fit. Fails where the shape is not a part of the sizes.
-static FailureOr<SmallVector<int64_t>> findKept(ArrayRef<int64_t> sizes, ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> kept;
-  size_t next = 0;
-  for (int64_t size : sizes) {
-    bool stays = next < shape.size() && shape[next] == size;
-    if (!stays && size != 1)
-      return failure();
-    kept.push_back(stays ? static_cast<int64_t>(next++) : -1);
-  }
-  if (next != shape.size())
-    return failure();
-  return kept;
-}
 
 /// Groups for a collapse: each dropped dimension joins the kept one in front of it, those in front of all the first.
 static SmallVector<ReassociationIndices> groupsOf(ArrayRef<int64_t> kept, int64_t rank) {
@@ -59,7 +45,7 @@ static LogicalResult nameDroppedDims(memref::SubViewOp view) {
   MemRefType source = view.getSourceType(), type = view.getType();
   if (source.getRank() == type.getRank())
     return success();
-  FailureOr<SmallVector<int64_t>> kept = findKept(view.getStaticSizes(), type.getShape());
+  FailureOr<SmallVector<int64_t>> kept = findKeptDims(view.getStaticSizes(), type.getShape());
   if (failed(kept))
     return view.emitOpError("expects the sizes that are not 1 to be those of its result, but got ") << type;
   ImplicitLocOpBuilder b(view.getLoc(), view);
@@ -71,56 +57,6 @@ static LogicalResult nameDroppedDims(memref::SubViewOp view) {
   view.replaceAllUsesWith(dropped);
   view.erase();
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Shapes that are expanded
-//===----------------------------------------------------------------------===//
-
-static OpFoldResult multiply(ImplicitLocOpBuilder &b, OpFoldResult x, OpFoldResult y) {
-  std::optional<int64_t> known = getConstantIntValue(x), other = getConstantIntValue(y);
-  if (known && other)
-    return b.getIndexAttr(*known * *other);
-  if (known == 1 || other == 1)
-    return known == 1 ? y : x;
-  return arith::MulIOp::create(b, getValueOrCreateConstantIndexOp(b, b.getLoc(), x),
-                               getValueOrCreateConstantIndexOp(b, b.getLoc(), y))
-      .getResult();
-}
-
-static bool hasSeveralDynamicSizes(memref::ExpandShapeOp expand) {
-  return llvm::any_of(expand.getReassociationIndices(), [&](const ReassociationIndices &group) {
-    return llvm::count_if(group, [&](int64_t dim) { return expand.getResultType().isDynamicDim(dim); }) > 1;
-  });
-}
-
-/// The same memory by sizes and strides.
-static void spellOut(memref::ExpandShapeOp expand) {
-  if (!hasSeveralDynamicSizes(expand))
-    return;
-  ImplicitLocOpBuilder b(expand.getLoc(), expand);
-  auto metadata = memref::ExtractStridedMetadataOp::create(b, expand.getSrc());
-  auto mixed = [](ArrayRef<int64_t> known, ValueRange values, OpBuilder &b) {
-    SmallVector<OpFoldResult> all;
-    for (auto [number, value] : llvm::zip_equal(known, values))
-      all.push_back(ShapedType::isDynamic(number) ? OpFoldResult(value) : b.getIndexAttr(number));
-    return all;
-  };
-  auto [knownStrides, knownOffset] = expand.getSrcType().getStridesAndOffset();
-  SmallVector<OpFoldResult> had = mixed(knownStrides, metadata.getStrides(), b);
-  OpFoldResult offset = ShapedType::isDynamic(knownOffset) ? OpFoldResult(metadata.getOffset())
-                                                           : OpFoldResult(b.getIndexAttr(knownOffset));
-  SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape(), strides(sizes.size());
-  for (auto [stride, group] : llvm::zip_equal(had, expand.getReassociationIndices()))
-    for (int64_t dim : llvm::reverse(group)) {
-      strides[dim] = stride;
-      stride = multiply(b, stride, sizes[dim]);
-    }
-  Value result = memref::ReinterpretCastOp::create(b, expand.getSrc(), offset, sizes, strides);
-  if (result.getType() != expand.getResultType())
-    result = memref::CastOp::create(b, expand.getResultType(), result);
-  expand.replaceAllUsesWith(result);
-  expand.erase();
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,7 +135,6 @@ struct Bufferize : attn::impl::BufferizePassBase<Bufferize> {
     WalkResult named = getOperation()->walk([](memref::SubViewOp view) { return WalkResult(nameDroppedDims(view)); });
     if (named.wasInterrupted())
       return signalPassFailure();
-    getOperation()->walk([](memref::ExpandShapeOp expand) { spellOut(expand); });
   }
 };
 

@@ -82,6 +82,7 @@ public:
           checkSlice(insert);
         })
         .Case([&](tensor::ExpandShapeOp expand) { checkExpansion(expand); })
+        .Case([&](tensor::CollapseShapeOp collapse) { checkCollapse(collapse); })
         .Case([&](tensor::ReshapeOp reshape) { checkReshape(reshape); })
         .Case([&](tensor::PadOp pad) {
           for (OpFoldResult amount : llvm::concat<OpFoldResult>(pad.getMixedLowPad(), pad.getMixedHighPad()))
@@ -177,8 +178,25 @@ private:
             {end, last});
   }
 
+  /// The other side of a reshape, named `side`, has no dimensions: all sizes are 1.
+  void checkUnits(ArrayRef<OpFoldResult> sizes, const std::string &side) {
+    for (auto [dimension, size] : llvm::enumerate(sizes))
+      if (auto value = dyn_cast<Value>(size))
+        require(compare(arith::CmpIPredicate::eq, value, constant(1)),
+                "expects a size of 1 in dimension " + std::to_string(dimension) + ", as its " + side +
+                    " has no dimensions, but got {0}",
+                value);
+  }
+
+  void checkCollapse(tensor::CollapseShapeOp collapse) {
+    if (collapse.getResultType().getRank() == 0)
+      checkUnits(tensor::getMixedSizes(b, b.getLoc(), collapse.getSrc()), "result");
+  }
+
   void checkExpansion(tensor::ExpandShapeOp expand) {
     SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
+    if (expand.getSrcType().getRank() == 0)
+      return checkUnits(sizes, "source");
     for (auto [dimension, group] : llvm::enumerate(expand.getReassociationIndices())) {
       if (llvm::all_of(group, [&](int64_t k) { return isa<Attribute>(sizes[k]); }) &&
           !expand.getSrcType().isDynamicDim(dimension))

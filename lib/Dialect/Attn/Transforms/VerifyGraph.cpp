@@ -8,6 +8,7 @@
 
 #include "VerifyGraph.h"
 
+#include "attn/Dialect/Attn/IR/ReshapeGroups.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -239,7 +240,7 @@ private:
   void check(LogicalResult result) { isValid &= succeeded(result); }
 
   LogicalResult verifyOperation(Operation *op) {
-    if (failed(verifyTypes(op)) || failed(verifyMaps(op)))
+    if (failed(verifyTypes(op)) || failed(verifyMaps(op)) || failed(verifyReshapeGroups(op)))
       return failure();
     auto constant = dyn_cast<arith::ConstantOp>(op);
     if (!constant || lacksData || succeeded(verifyConstant(constant)))
