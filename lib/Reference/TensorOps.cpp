@@ -376,8 +376,11 @@ static Step compileExpandShape(Compiler &compiler, tensor::ExpandShapeOp op) {
           d = compiler.tensor(op.getResult())](Frame &frame) {
     const Tensor &tensor = *frame.tensors[source];
     SmallVector<int64_t> shape = evaluateAll(frame, sizes);
+    // Upstream's verifier takes the indices of groups modulo 2^32.
+    ArrayRef<int64_t> rest = shape;
     for (auto [k, group] : llvm::enumerate(reassociation)) {
-      ArrayRef<int64_t> part = ArrayRef(shape).slice(group.empty() ? 0 : group.front(), group.size());
+      ArrayRef<int64_t> part = rest.take_front(group.size());
+      rest = rest.drop_front(part.size());
       if (countElements(part) != tensor.shape[k])
         return frame.fail(operation, "expects sizes " + text(part) + " to have the product " + Twine(tensor.shape[k]) +
                                          " (dimension " + Twine(k) + ")");

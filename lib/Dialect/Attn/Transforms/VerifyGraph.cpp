@@ -95,6 +95,17 @@ static LogicalResult verifyMaps(Operation *op) {
   return success();
 }
 
+/// Upstream's verifier takes the numbers of dimensions modulo 2^32.
+static LogicalResult verifyGroups(tensor::ExpandShapeOp expand) {
+  int64_t next = 0;
+  for (const ReassociationIndices &group : expand.getReassociationIndices())
+    for (int64_t dimension : group)
+      if (dimension != next++)
+        return expand.emitOpError("expects its groups to hold dimensions 0, 1, ... in order, but got ")
+               << dimension << " in place of " << next - 1;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -241,6 +252,8 @@ private:
   LogicalResult verifyOperation(Operation *op) {
     if (failed(verifyTypes(op)) || failed(verifyMaps(op)))
       return failure();
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+      return verifyGroups(expand);
     auto constant = dyn_cast<arith::ConstantOp>(op);
     if (!constant || lacksData || succeeded(verifyConstant(constant)))
       return success();
