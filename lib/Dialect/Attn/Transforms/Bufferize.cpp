@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/IR/Groups.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -89,7 +90,7 @@ static OpFoldResult multiply(ImplicitLocOpBuilder &b, OpFoldResult x, OpFoldResu
 }
 
 static bool hasSeveralDynamicSizes(memref::ExpandShapeOp expand) {
-  return llvm::any_of(expand.getReassociationIndices(), [&](const ReassociationIndices &group) {
+  return llvm::any_of(attn::getGroups(expand), [&](const ReassociationIndices &group) {
     return llvm::count_if(group, [&](int64_t dim) { return expand.getResultType().isDynamicDim(dim); }) > 1;
   });
 }
@@ -111,7 +112,7 @@ static void spellOut(memref::ExpandShapeOp expand) {
   OpFoldResult offset = ShapedType::isDynamic(knownOffset) ? OpFoldResult(metadata.getOffset())
                                                            : OpFoldResult(b.getIndexAttr(knownOffset));
   SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape(), strides(sizes.size());
-  for (auto [stride, group] : llvm::zip_equal(had, expand.getReassociationIndices()))
+  for (auto [stride, group] : llvm::zip_equal(had, attn::getGroups(expand)))
     for (int64_t dim : llvm::reverse(group)) {
       strides[dim] = stride;
       stride = multiply(b, stride, sizes[dim]);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/IR/Groups.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -179,7 +180,7 @@ private:
 
   void checkExpansion(tensor::ExpandShapeOp expand) {
     SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
-    for (auto [dimension, group] : llvm::enumerate(expand.getReassociationIndices())) {
+    for (auto [dimension, group] : llvm::enumerate(attn::getGroups(expand))) {
       if (llvm::all_of(group, [&](int64_t k) { return isa<Attribute>(sizes[k]); }) &&
           !expand.getSrcType().isDynamicDim(dimension))
         continue;
