@@ -107,7 +107,8 @@ ExprRef Elements::readNewSize(Value tensor, int64_t dimension) {
         expressions.add(read(pad.getMixedLowPad()[dimension]), read(pad.getMixedHighPad()[dimension])));
   if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(op)) {
     ExprRef product = expressions.integer(1);
-    for (int64_t source : attn::getGroups(collapse)[dimension])
+    mlir::ReassociationIndices group = attn::getGroups(collapse)[dimension];
+    for (int64_t source : group)
       product = expressions.product(product, readSize(collapse.getSrc(), source));
     return product;
   }
