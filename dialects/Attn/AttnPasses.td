@@ -16,8 +16,8 @@ def RaisePass : Pass<"attn-raise", "::mlir::ModuleOp"> {
     * `torch.aten.scaled_dot_product_attention` becomes `attn.attention` between builtin.unrealized_conversion_cast
       where dropout is 0 and is_causal and scale are constants; the rest of a module of the torch dialect stays.
     * `tm_tensor.scan` and `iree_linalg_ext.scan` become loops over tensors.
-    * Operations of the index dialect become those of arith, so that masks and bodies have one spelling of them;
-      `tensor.gather` becomes `linalg.generic`.
+    * Operations of the index dialect, `affine.delinearize_index` and `affine.linearize_index` become those of arith, so
+      that masks and bodies have one spelling of them; `tensor.gather` becomes `linalg.generic`.
     * What exporters leave undefined gets one of its meanings: a linalg reduction that starts from an empty tensor
       starts from its neutral element (a remark says so), and an unranked result that is a cast gets the ranked
       type, in functions that nothing calls.

@@ -43,6 +43,25 @@ def ParallelizeLinalgPass : Pass<"flash-parallelize-linalg", "::mlir::func::Func
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def ReportChecksPass : Pass<"flash-report-checks", "::mlir::func::FuncOp"> {
+  let summary = "Carry failing checks out of parallel loops that become kernels";
+  let description = [{
+    A kernel cannot end the call. So a check (flash.require, cf.assert) inside of an outermost scf.forall becomes a
+    branch: where it holds, what follows it in its block runs; elsewhere its number is noted in a word of device memory,
+    with its place in the loops' order, and loops go on with zeros. Notes are combined by an atomic minimum, so that the
+    first failing check in the order of sequential loops is left, as on a CPU. Behind the loop the host reads the word,
+    which waits for the kernel, and ends the call with that check's message, in which values of the run are "?". Loops
+    without checks stay as they are.
+
+    Precondition: the memory of memref.alloc is the device's. Refused: checks in scf.while, which zeros may repeat for
+    ever, and those that something without a zero follows, such as a memref that a branch gives.
+    Postcondition: no check inside of scf.forall.
+    Example: test/Transforms/flash-report-checks/doc-example.mlir.
+  }];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def OutlineKernelsPass : Pass<"flash-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Outline parallel loops into kernels of a device module";
   let description = [{

@@ -3,6 +3,7 @@
 
 #include "SizeEvaluator.h"
 
+#include "attn/Dialect/Attn/IR/ReshapeGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -51,8 +52,8 @@ std::optional<int64_t> SizeEvaluator::sizeOfView(Operation *op, unsigned dimensi
     return valueOf(expand.getMixedOutputShape()[dimension]);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     int64_t product = 1;
-    SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
-    for (int64_t joined : groups[dimension]) {
+    mlir::ReassociationIndices group = attn::getGroups(collapse)[dimension];
+    for (int64_t joined : group) {
       std::optional<int64_t> size = sizeOf(collapse.getSrc(), joined);
       if (!size || __builtin_mul_overflow(product, *size, &product))
         return std::nullopt;

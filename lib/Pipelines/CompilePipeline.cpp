@@ -88,6 +88,8 @@ static void addGpuTargetPasses(OpPassManager &pm, const PipelineOptions &options
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Memory is the device's: all code that touches it becomes kernels.
   functions.addPass(flash::createParallelizeLinalgPass());
+  // The host says what failed in a kernel.
+  functions.addPass(flash::createReportChecksPass());
   // Constants must be known before outlining, which captures all else.
   cleanUp(functions, /*keepsLoops=*/true);
   pm.addPass(flash::createOutlineKernelsPass());

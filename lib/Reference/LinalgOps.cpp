@@ -150,6 +150,41 @@ static Step compileAffine(Compiler &compiler, Operation *op, AffineMap map, bool
       };
 }
 
+/// Digits of a place, the last one fastest; the first has no end.
+static Step compileDelinearize(Compiler &compiler, affine::AffineDelinearizeIndexOp op) {
+  return [operation = op.getOperation(), sizes = compiler.getIndices(op.getMixedBasis()),
+          x = compiler.scalar(op.getLinearIndex()), d = compiler.scalars(op.getResults())](Frame &frame) {
+    SmallVector<int64_t> basis = llvm::map_to_vector(sizes, [&](const IndexSource &size) { return size.get(frame); });
+    int64_t rest = frame.scalars[x].integer;
+    for (size_t k = d.size(); k-- > 1;) {
+      int64_t size = basis[basis.size() - (d.size() - k)];
+      if (size <= 0)
+        return frame.fail(operation, "divides by zero or less");
+      int64_t digit = rest % size;
+      rest = rest / size - (digit < 0);
+      frame.scalars[d[k]].integer = digit + (digit < 0 ? size : 0);
+    }
+    if (!d.empty())
+      frame.scalars[d[0]].integer = rest;
+    return true;
+  };
+}
+
+static Step compileLinearize(Compiler &compiler, affine::AffineLinearizeIndexOp op) {
+  return [sizes = compiler.getIndices(op.getMixedBasis()), in = compiler.scalars(op.getMultiIndex()),
+          d = compiler.scalar(op.getResult())](Frame &frame) {
+    SmallVector<int64_t> basis = llvm::map_to_vector(sizes, [&](const IndexSource &size) { return size.get(frame); });
+    uint64_t place = 0, stride = 1;
+    for (size_t k = in.size(); k-- > 0;) {
+      place += static_cast<uint64_t>(frame.scalars[in[k]].integer) * stride;
+      if (size_t behind = in.size() - k; behind <= basis.size())
+        stride *= static_cast<uint64_t>(basis[basis.size() - behind]);
+    }
+    frame.scalars[d].integer = static_cast<int64_t>(place);
+    return true;
+  };
+}
+
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
@@ -408,6 +443,8 @@ FailureOr<Step> attn::reference::compileLinalg(Compiler &compiler, Operation &op
       .Case<affine::AffineApplyOp, affine::AffineMinOp>(
           [&](auto affine) { return compileAffine(compiler, &op, affine.getMap(), /*isMax=*/false); })
       .Case([&](affine::AffineMaxOp max) { return compileAffine(compiler, &op, max.getMap(), /*isMax=*/true); })
+      .Case([&](affine::AffineDelinearizeIndexOp op) { return compileDelinearize(compiler, op); })
+      .Case([&](affine::AffineLinearizeIndexOp op) { return compileLinearize(compiler, op); })
       .Case([&](linalg::IndexOp index) -> FailureOr<Step> {
         return Step([a = compiler.loopIndices[index.getDim()], d = compiler.scalar(index.getResult())](Frame &frame) {
           frame.scalars[d] = frame.scalars[a];

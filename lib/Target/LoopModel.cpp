@@ -39,13 +39,14 @@ static ContractionSizes sizesOfManyRows(const TargetDescription &target, const C
   sizes.lanes = lanes;
   sizes.packsRight = true;
   const int64_t panelDepth = llvm::bit_floor<uint64_t>(std::max<int64_t>(target.l1Bytes / 2 / (lanes * bytes), 16));
-  sizes.depth = std::min<int64_t>(panelDepth, llvm::PowerOf2Ceil(extentOr(query.k, panelDepth)));
+  // Sizes near 2^63 have no power of two above them, and no multiple.
+  sizes.depth = llvm::PowerOf2Ceil(std::min(panelDepth, extentOr(query.k, panelDepth)));
   const int64_t columns = std::max<int64_t>(target.l2Bytes / 3 / (sizes.depth * bytes) / lanes * lanes, lanes);
   // Tiles of about the same size, the last one included.
   const int64_t most = std::min<int64_t>(columns, 256), n = extentOr(query.n, most);
   sizes.tileColumns = llvm::alignTo(llvm::divideCeil(n, llvm::divideCeil(n, most)), lanes);
   const int64_t rows = 128 / blockRows * blockRows;
-  sizes.tileRows = std::min<int64_t>(rows, llvm::alignTo(extentOr(query.m, rows), blockRows));
+  sizes.tileRows = llvm::alignTo(std::min(rows, extentOr(query.m, rows)), blockRows);
   return sizes;
 }
 

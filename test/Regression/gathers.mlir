@@ -1,11 +1,21 @@
-// RUN: attn-run %s --function=rows --fill=1:list:3:0:15:7:7 --check | FileCheck %s
-// RUN: not attn-run %s --function=rows --fill=1:list:3:0:15:7:7 --check --target=emulator:sm_80 2>&1 | FileCheck %s --check-prefix=GPU
-// RUN: attn-run %s --function=elements --shape=0:4x3 --shape=1:2x2x2 --fill=1:list:0:2:3:1:1:0:2:2 --fill=0:iota --print --check | FileCheck %s --check-prefix=ELEMENTS
-// RUN: attn-run %s --function=columns --fill=1:list:2:0:1:1:2 --check | FileCheck %s
-// RUN: not attn-run %s --function=rows --fill=1:list:3:0:16:7:7 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// DEFINE: %{target} =
+// REDEFINE: %{target} = x86-64-v3
+// RUN: attn-run %s --target=%{target} --function=rows --fill=1:list:3:0:15:7:7 --check | FileCheck %s
+// RUN: attn-run %s --target=%{target} --function=elements --shape=0:4x3 --shape=1:2x2x2 --fill=1:list:0:2:3:1:1:0:2:2 --fill=0:iota --print --check | FileCheck %s --check-prefix=ELEMENTS
+// RUN: attn-run %s --target=%{target} --function=columns --fill=1:list:2:0:1:1:2 --check | FileCheck %s
+// RUN: not attn-run %s --target=%{target} --function=rows --fill=1:list:3:0:16:7:7 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// REDEFINE: %{target} = emulator:sm_80
+// RUN: attn-run %s --target=%{target} --function=rows --fill=1:list:3:0:15:7:7 --check | FileCheck %s
+// RUN: attn-run %s --target=%{target} --function=elements --shape=0:4x3 --shape=1:2x2x2 --fill=1:list:0:2:3:1:1:0:2:2 --fill=0:iota --print --check | FileCheck %s --check-prefix=ELEMENTS
+// RUN: attn-run %s --target=%{target} --function=columns --fill=1:list:2:0:1:1:2 --check | FileCheck %s
+// RUN: not attn-run %s --target=%{target} --function=rows --fill=1:list:3:0:16:7:7 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// REDEFINE: %{target} = emulator:sm_90a
+// RUN: attn-run %s --target=%{target} --function=rows --fill=1:list:3:0:15:7:7 --check | FileCheck %s
+// RUN: attn-run %s --target=%{target} --function=elements --shape=0:4x3 --shape=1:2x2x2 --fill=1:list:0:2:3:1:1:0:2:2 --fill=0:iota --print --check | FileCheck %s --check-prefix=ELEMENTS
+// RUN: attn-run %s --target=%{target} --function=columns --fill=1:list:2:0:1:1:2 --check | FileCheck %s
+// RUN: not attn-run %s --target=%{target} --function=rows --fill=1:list:3:0:16:7:7 2>&1 | FileCheck %s --check-prefix=OUTSIDE
 
 // CHECK: check: PASS
-// GPU: gathers.mlir:[[# @LINE + 4]]:8: error: 'linalg.generic' op checks its elements one by one at run time (the indices of tensor.extract and tensor.gather, divisors), which GPUs do not support
 // OUTSIDE: error: @rows: 'tensor.extract' at {{.*}}gathers.mlir:[[# @LINE + 3]]:8: out-of-bounds access
 func.func @rows(%x: tensor<16x8xf32>, %i: tensor<5x1xindex>) -> tensor<5x8xf32> {
   %scale = arith.constant 0.5 : f32

@@ -3,6 +3,8 @@
 
 #include "attn/Target/LoopModel.h"
 
+#include <limits>
+
 #include "gtest/gtest.h"
 #include <utility>
 
@@ -32,6 +34,17 @@ TEST(Contraction, BlocksFitTheRegisters) {
         EXPECT_EQ(sizes.tileColumns % sizes.lanes, 0) << m;
         EXPECT_TRUE(sizes.tileRows % sizes.blockRows == 0 || sizes.tileRows == m) << m;
       }
+}
+
+TEST(Contraction, SizesNearTheLargestNumberAreLikeLargeOnes) {
+  constexpr int64_t large = 1 << 20, huge = std::numeric_limits<int64_t>::max();
+  ContractionSizes expected = chooseContraction(avx2, {large, large, large}),
+                   got = chooseContraction(avx2, {huge, huge, huge});
+  EXPECT_EQ(got.depth, expected.depth);
+  EXPECT_EQ(got.tileRows, expected.tileRows);
+  EXPECT_EQ(got.lanes, expected.lanes);
+  EXPECT_GT(got.tileColumns, 0);
+  EXPECT_EQ(got.tileColumns % got.lanes, 0);
 }
 
 TEST(Contraction, ManyRowsCopyTheRightOperand) {

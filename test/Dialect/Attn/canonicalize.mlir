@@ -117,3 +117,30 @@ func.func @unused_weights_are_dropped(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x
         -> tensor<2x4x5x6xf32>, tensor<2x4x5xf32>, tensor<2x4x5x7xf32>
   return %0#1 : tensor<2x4x5xf32>
 }
+
+// -----
+
+// Casts that hide sizes go, from ops without regions and with them.
+// CHECK-LABEL: func.func @casts
+// CHECK-SAME: %[[Q:.+]]: tensor<1x2x5x8xf32>, %[[K:.+]]: tensor<1x2x7x8xf32>, %[[S:.+]]: tensor<1x2x5x7xf32>
+// CHECK-NOT: tensor.cast
+// CHECK: attn.attention %[[Q]], %[[K]], %[[K]]
+// CHECK-NOT: tensor.cast
+// CHECK: attn.mask %[[S]]
+// CHECK-NOT: tensor.cast
+// CHECK: return
+func.func @casts(%q: tensor<1x2x5x8xf32>, %k: tensor<1x2x7x8xf32>, %s: tensor<1x2x5x7xf32>)
+    -> (tensor<1x2x5x8xf32>, tensor<1x2x5x7xf32>) {
+  %scale = arith.constant 0.5 : f32
+  %kc = tensor.cast %k : tensor<1x2x7x8xf32> to tensor<1x2x?x8xf32>
+  %e = tensor.empty() : tensor<1x2x5x8xf32>
+  %o = attn.attention %q, %kc, %kc scale(%scale)
+      : tensor<1x2x5x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> outs(%e : tensor<1x2x5x8xf32>)
+      -> tensor<1x2x5x8xf32>
+  %sc = tensor.cast %s : tensor<1x2x5x7xf32> to tensor<1x2x5x?xf32>
+  %ec = tensor.cast %s : tensor<1x2x5x7xf32> to tensor<1x2x5x?xf32>
+  %m = attn.mask %sc masks(causal<top_left>) : tensor<1x2x5x?xf32> outs(%ec : tensor<1x2x5x?xf32>)
+      -> tensor<1x2x5x?xf32>
+  %mc = tensor.cast %m : tensor<1x2x5x?xf32> to tensor<1x2x5x7xf32>
+  return %o, %mc : tensor<1x2x5x8xf32>, tensor<1x2x5x7xf32>
+}

@@ -10,8 +10,6 @@
 #include "SpecialValues.h"
 #include "test/Unit/IntegerOracle.h"
 
-#include <limits>
-
 using namespace special_values;
 using integer_oracle::Formula;
 
@@ -43,12 +41,6 @@ template <typename T> T defined(const Formula &op, T x, T y) {
   return op(x, shift, bits) ? shift : T(3);
 }
 
-/// True for ops that compiled code checks before it runs them.
-bool isChecked(const Formula &op) {
-  const std::string name = op.name;
-  return name.find("div") != std::string::npos || name.find("rem") != std::string::npos || name == "math.ipowi";
-}
-
 template <typename T> std::string checkIntegers(const std::string &target, const char *type) {
   constexpr unsigned bits = 8 * sizeof(T);
   auto pairs = pairsOf<T>(sizeof(T) == 1 && !isEmulated(target));
@@ -56,7 +48,7 @@ template <typename T> std::string checkIntegers(const std::string &target, const
   std::vector<T> x;
   for (auto [a, b] : pairs)
     x.push_back(a);
-  // Ops with the same operands share them. A GPU takes no divisor that it would have to check.
+  // Ops with the same operands share them.
   std::vector<std::vector<T>> seconds;
   std::vector<Line> lines;
   std::vector<std::pair<const Formula *, std::vector<T>>> expected;
@@ -64,14 +56,6 @@ template <typename T> std::string checkIntegers(const std::string &target, const
     std::vector<T> y;
     for (auto [a, b] : pairs)
       y.push_back(defined(op, a, b));
-    if (isEmulated(target) && isChecked(op)) {
-      for (int64_t constant : {int64_t(7), int64_t(-7), int64_t(std::numeric_limits<T>::min())}) {
-        lines.push_back(
-            {"$c = arith.constant dense<" + std::to_string(constant) + "> : $T\n  $r = " + op.name + " $x, $c : $T"});
-        expected.push_back({&op, std::vector<T>(count, static_cast<T>(constant))});
-      }
-      continue;
-    }
     size_t at = std::find(seconds.begin(), seconds.end(), y) - seconds.begin();
     if (at == seconds.size())
       seconds.push_back(y);

@@ -111,3 +111,11 @@ func.func @reads_a_global() -> tensor<i64> {
   %0 = ml_program.global_load @seed : tensor<i64>
   return %0 : tensor<i64>
 }
+
+// -----
+
+func.func @group(%x: tensor<6x4xf32>) -> tensor<2x3x4xf32> {
+  // expected-error @below {{'tensor.expand_shape' op expects groups that name each dimension once and in order, but got 4294967296 in place of 0}}
+  %0 = tensor.expand_shape %x [[4294967296, 1], [2]] output_shape [2, 3, 4] : tensor<6x4xf32> into tensor<2x3x4xf32>
+  return %0 : tensor<2x3x4xf32>
+}

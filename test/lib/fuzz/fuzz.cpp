@@ -16,6 +16,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
 #include <map>
 
 using namespace attn::fuzz;
@@ -65,17 +66,18 @@ static std::string joinWithout(const std::vector<std::string> &parts, size_t beg
 }
 
 /// Drops halves, quarters, ... of the parts while the failure stays the same (Zeller and Hildebrandt's delta debugging,
-/// greedily), within a number of tries.
+/// greedily), within a number of tries and a minute: some inputs take seconds to fail.
 static std::string reduce(const Cases &cases, uint64_t index, std::string input, const Failure &failure,
                           const Limits &limits) {
   int tries = failure.problem == Problem::Crash ? 400 : 20;
+  auto latest = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   for (bool finely : {false, true}) {
     std::vector<std::string> parts = cases.split(input, finely);
     for (size_t size = (parts.size() + 1) / 2; size > 0 && tries > 0; size /= 2)
       for (size_t begin = 0; begin < parts.size() && tries > 0;) {
         size_t end = std::min(begin + size, parts.size());
         std::string shorter = joinWithout(parts, begin, end);
-        --tries;
+        tries = std::chrono::steady_clock::now() < latest ? tries - 1 : 0;
         auto again = runCase(limits, [&] { cases.run(index, shorter); });
         if (again && keyOf(*again) == keyOf(failure)) {
           parts.erase(parts.begin() + begin, parts.begin() + end);

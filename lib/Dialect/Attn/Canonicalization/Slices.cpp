@@ -9,8 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
-#include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -173,41 +171,10 @@ struct CastOfCast : OpRewritePattern<tensor::CastOp> {
   }
 };
 
-/// linalg and attn ops take their operands as they are without casts that hide sizes. Regions stay where they are;
-/// types of results follow the outputs.
-struct OperandsWithoutCasts : OpInterfaceRewritePattern<DestinationStyleOpInterface> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
-
-  LogicalResult matchAndRewrite(DestinationStyleOpInterface op, PatternRewriter &rewriter) const override {
-    if (!isa_and_nonnull<attn::AttnDialect, linalg::LinalgDialect>(op->getDialect()) || !op.hasPureTensorSemantics() ||
-        !tensor::hasFoldableTensorCastOperand(op))
-      return rewriter.notifyMatchFailure(op, "no operand that is cast");
-    SmallVector<Type> types(op->getResultTypes());
-    SmallVector<Value> operands = tensor::getUpdatedOperandsAfterCastOpFolding(op, types);
-    rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
-    rewriter.setInsertionPointAfter(op);
-    for (unsigned k = 0; k < types.size(); ++k)
-      refine(op->getResult(k), types[k], rewriter);
-    return success();
-  }
-
-private:
-  /// Gives a result the type of its output, and its users what they had.
-  static void refine(OpResult result, Type type, PatternRewriter &rewriter) {
-    Type had = result.getType();
-    if (had == type)
-      return;
-    rewriter.modifyOpInPlace(result.getOwner(), [&] { result.setType(type); });
-    auto cast = tensor::CastOp::create(rewriter, result.getLoc(), had, result);
-    rewriter.replaceAllUsesExcept(result, cast, cast);
-  }
-};
-
 } // namespace
 
 void attn::populateSlicePatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<ExtractSliceOfConstants, CastOfExtractSlice, InsertSliceOfConstants<tensor::InsertSliceOp>,
-           InsertSliceOfConstants<tensor::ParallelInsertSliceOp>, ExtractSliceOfCast, CastOfCast, OperandsWithoutCasts>(
-          patterns.getContext());
+  patterns.add<ExtractSliceOfConstants, CastOfExtractSlice, InsertSliceOfConstants<tensor::InsertSliceOp>,
+               InsertSliceOfConstants<tensor::ParallelInsertSliceOp>, ExtractSliceOfCast, CastOfCast>(
+      patterns.getContext());
 }

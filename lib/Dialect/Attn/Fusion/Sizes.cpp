@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Elements.h"
+#include "attn/Dialect/Attn/IR/ReshapeGroups.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -106,7 +107,8 @@ ExprRef Elements::readNewSize(Value tensor, int64_t dimension) {
         expressions.add(read(pad.getMixedLowPad()[dimension]), read(pad.getMixedHighPad()[dimension])));
   if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(op)) {
     ExprRef product = expressions.integer(1);
-    for (int64_t source : collapse.getReassociationIndices()[dimension])
+    mlir::ReassociationIndices group = attn::getGroups(collapse)[dimension];
+    for (int64_t source : group)
       product = expressions.product(product, readSize(collapse.getSrc(), source));
     return product;
   }

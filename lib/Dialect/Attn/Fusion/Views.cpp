@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Elements.h"
+#include "attn/Dialect/Attn/IR/ReshapeGroups.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
@@ -25,7 +26,7 @@ ExprRef Elements::readConstant(DenseElementsAttr values, ArrayRef<ExprRef> indic
 ExprRef Elements::readCollapse(tensor::CollapseShapeOp op, ArrayRef<ExprRef> indices, Reader reader) {
   ArrayRef<int64_t> shape = op.getSrcType().getShape();
   SmallVector<ExprRef> source(shape.size(), nullptr);
-  for (auto [group, given] : llvm::zip_equal(op.getReassociationIndices(), indices)) {
+  for (auto [group, given] : llvm::zip_equal(attn::getGroups(op), indices)) {
     ExprRef rest = given;
     for (int64_t dim : llvm::reverse(llvm::drop_begin(group))) {
       if (ShapedType::isDynamic(shape[dim]) || (shape[dim] != 1 && expressions.rangeOf(rest).low < 0))
@@ -46,7 +47,7 @@ ExprRef Elements::readCollapse(tensor::CollapseShapeOp op, ArrayRef<ExprRef> ind
 ExprRef Elements::readExpand(tensor::ExpandShapeOp op, ArrayRef<ExprRef> indices, Reader reader) {
   ArrayRef<int64_t> shape = op.getResultType().getShape();
   SmallVector<ExprRef> source;
-  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+  for (const ReassociationIndices &group : attn::getGroups(op)) {
     ExprRef index = expressions.integer(0);
     for (int64_t dim : group) {
       if (index != expressions.integer(0) && ShapedType::isDynamic(shape[dim]))

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -120,8 +122,40 @@ struct DropUnusedResults : OpRewritePattern<AttentionOp> {
   }
 };
 
+/// linalg and attn ops take their operands as they are without casts that hide sizes. Regions stay where they are;
+/// types of results follow the outputs.
+struct OperandsWithoutCasts : OpInterfaceRewritePattern<DestinationStyleOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(DestinationStyleOpInterface op, PatternRewriter &rewriter) const override {
+    if (!isa_and_nonnull<AttnDialect, linalg::LinalgDialect>(op->getDialect()) || !op.hasPureTensorSemantics() ||
+        !tensor::hasFoldableTensorCastOperand(op))
+      return rewriter.notifyMatchFailure(op, "no operand that is cast");
+    SmallVector<Type> types(op->getResultTypes());
+    SmallVector<Value> operands = tensor::getUpdatedOperandsAfterCastOpFolding(op, types);
+    rewriter.modifyOpInPlace(op, [&] { op->setOperands(operands); });
+    rewriter.setInsertionPointAfter(op);
+    for (unsigned k = 0; k < types.size(); ++k)
+      refine(op->getResult(k), types[k], rewriter);
+    return success();
+  }
+
+private:
+  /// Gives a result the type of its output, and its users what they had.
+  static void refine(OpResult result, Type type, PatternRewriter &rewriter) {
+    Type had = result.getType();
+    if (had == type)
+      return;
+    rewriter.modifyOpInPlace(result.getOwner(), [&] { result.setType(type); });
+    auto cast = tensor::CastOp::create(rewriter, result.getLoc(), had, result);
+    rewriter.replaceAllUsesExcept(result, cast, cast);
+  }
+};
+
 } // namespace
 
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<DropTrivialRegions, DropRedundantMasks, DropDefaultLayouts, DropUnusedResults>(context);
+  // In front of upstream's pattern for casts, which clones the op and crashes where a region is empty.
+  patterns.add<OperandsWithoutCasts>(context, /*benefit=*/2);
 }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/IR/ReshapeGroups.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -197,7 +198,7 @@ private:
     SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
     if (expand.getSrcType().getRank() == 0)
       return checkUnits(sizes, "source");
-    for (auto [dimension, group] : llvm::enumerate(expand.getReassociationIndices())) {
+    for (auto [dimension, group] : llvm::enumerate(attn::getGroups(expand))) {
       if (llvm::all_of(group, [&](int64_t k) { return isa<Attribute>(sizes[k]); }) &&
           !expand.getSrcType().isDynamicDim(dimension))
         continue;

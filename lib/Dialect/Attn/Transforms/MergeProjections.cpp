@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/IR/ReshapeGroups.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Target/LoopModel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -89,7 +90,7 @@ static bool isSameShapeBut(RankedTensorType a, RankedTensorType b, unsigned dim)
 /// True if dimensions of a slice along `dim` collapse without a copy: outside of `dim` nothing may join it but ones.
 static bool collapsesSlices(tensor::CollapseShapeOp collapse, unsigned dim) {
   ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
-  for (ArrayRef<int64_t> dims : collapse.getReassociationIndices())
+  for (ArrayRef<int64_t> dims : attn::getGroups(collapse))
     if (llvm::is_contained(dims, int64_t(dim)))
       return llvm::all_of(dims, [&](int64_t outer) { return outer >= dim || shape[outer] == 1; });
   return true;

@@ -9,6 +9,7 @@
 #include "RaiseForeign.h"
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -35,6 +36,8 @@ using RaiseFunction = LogicalResult (*)(Operation *);
 
 /// What replaces an op; null for those that nothing replaces.
 static RaiseFunction findRaise(Operation *op) {
+  if (isa<affine::AffineDelinearizeIndexOp, affine::AffineLinearizeIndexOp>(op))
+    return raiseGridIndex;
   if (op->isRegistered())
     return isa<index::IndexDialect>(op->getDialect()) ? raiseIndex : isa<tensor::GatherOp>(op) ? raiseGather : nullptr;
   return llvm::StringSwitch<RaiseFunction>(op->getName().getStringRef())

@@ -73,6 +73,9 @@ void rankResults(mlir::func::FuncOp function);
 /// An op of the index dialect becomes that of arith.
 mlir::LogicalResult raiseIndex(mlir::Operation *op);
 
+/// `affine.delinearize_index` and `affine.linearize_index` become arith.
+mlir::LogicalResult raiseGridIndex(mlir::Operation *op);
+
 /// `tensor.gather` becomes linalg.generic.
 mlir::LogicalResult raiseGather(mlir::Operation *op);
 

@@ -1,4 +1,4 @@
-//===- RaiseIndex.cpp - the index dialect as arith ----------------------------===//
+//===- RaiseIndex.cpp - the index dialect, and affine's grids, as arith --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // arith has every operation of the index dialect, and all that reads masks and bodies (fusion, analyses, the lowerings,
@@ -8,7 +8,9 @@
 
 #include "RaiseForeign.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Index/IR/IndexOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -76,6 +78,54 @@ LogicalResult attn::raiseIndex(Operation *op) {
   if (!raised)
     return op->emitOpError("has no counterpart in arith");
   op->getResult(0).replaceAllUsesWith(raised);
+  op->erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Places in grids
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Value> buildValues(ImplicitLocOpBuilder &b, ArrayRef<OpFoldResult> mixed) {
+  SmallVector<Value> values;
+  for (OpFoldResult value : mixed)
+    values.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), value));
+  return values;
+}
+
+/// Digits from the last to the first: what is left divided by their size, down. The first digit has no end.
+static SmallVector<Value> buildDigits(ImplicitLocOpBuilder &b, affine::AffineDelinearizeIndexOp op) {
+  SmallVector<Value> sizes = buildValues(b, op.getMixedBasis()), digits;
+  ArrayRef<Value> inner = ArrayRef(sizes).take_back(op.getNumResults() - 1);
+  Value rest = op.getLinearIndex();
+  for (Value size : llvm::reverse(inner)) {
+    Value quotient = arith::FloorDivSIOp::create(b, rest, size);
+    digits.push_back(arith::SubIOp::create(b, rest, arith::MulIOp::create(b, quotient, size)));
+    rest = quotient;
+  }
+  digits.push_back(rest);
+  std::reverse(digits.begin(), digits.end());
+  return digits;
+}
+
+static Value buildPlace(ImplicitLocOpBuilder &b, affine::AffineLinearizeIndexOp op) {
+  SmallVector<Value> sizes = buildValues(b, op.getMixedBasis());
+  ValueRange indices = op.getMultiIndex();
+  if (indices.empty())
+    return arith::ConstantIndexOp::create(b, 0);
+  Value place = indices.front();
+  ArrayRef<Value> inner = ArrayRef(sizes).take_back(indices.size() - 1);
+  for (auto [index, size] : llvm::zip(indices.drop_front(), inner))
+    place = arith::AddIOp::create(b, arith::MulIOp::create(b, place, size), index);
+  return place;
+}
+
+LogicalResult attn::raiseGridIndex(Operation *op) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  if (auto delinearize = dyn_cast<affine::AffineDelinearizeIndexOp>(op))
+    op->replaceAllUsesWith(buildDigits(b, delinearize));
+  else
+    op->replaceAllUsesWith(ValueRange(buildPlace(b, cast<affine::AffineLinearizeIndexOp>(op))));
   op->erase();
   return success();
 }

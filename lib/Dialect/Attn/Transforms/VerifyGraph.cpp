@@ -40,8 +40,8 @@ using namespace attn;
 
 /// Of dialects that are lowered but for some operations, these.
 static bool isException(Operation *op) {
-  return isa<arith::ScalingExtFOp, arith::ScalingTruncFOp, affine::AffineDelinearizeIndexOp, func::ConstantOp,
-             func::CallIndirectOp>(op);
+  return isa<arith::ScalingExtFOp, arith::ScalingTruncFOp, affine::AffineDelinearizeIndexOp,
+             affine::AffineLinearizeIndexOp, func::ConstantOp, func::CallIndirectOp>(op);
 }
 
 static bool isTensor(Type type) { return isa<TensorType>(type); }

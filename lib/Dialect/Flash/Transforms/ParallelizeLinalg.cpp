@@ -5,10 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "attn/Dialect/Flash/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -42,21 +40,9 @@ static void wrap(Operation *op, RewriterBase &rewriter) {
   rewriter.moveOpBefore(op, forall.getBody()->getTerminator());
 }
 
-/// True if the body ends the call where an element is wrong: an index outside of its tensor, a divisor of 0.
-static bool checksElements(linalg::LinalgOp op) {
-  auto isCheck = [](Operation *inner) {
-    return isa<cf::AssertOp, attn::flash::RequireOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
-  };
-  return op->walk(isCheck).wasInterrupted();
-}
-
 static LogicalResult parallelize(linalg::LinalgOp op, RewriterBase &rewriter) {
   if (!op.hasPureBufferSemantics())
     return op.emitOpError("expects memrefs at the target level; bufferize first");
-  if (checksElements(op))
-    return op.emitOpError(
-        "checks its elements one by one at run time (the indices of tensor.extract and tensor.gather, "
-        "divisors), which GPUs do not support");
   // Sums of everything are one item.
   bool isOneItem = op.getNumParallelLoops() == 0;
   if (isOneItem)

@@ -3,6 +3,7 @@
 #ifndef ATTN_DIALECT_ATTN_IR_RESHAPEGROUPS_H
 #define ATTN_DIALECT_ATTN_IR_RESHAPEGROUPS_H
 
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/Operation.h"
 
 namespace attn {
@@ -11,6 +12,17 @@ namespace attn {
 /// name dimensions that are not there (it cuts their numbers to 32 bits), or whose sizes are not 1 where the other side
 /// has no dimensions. Success for other ops.
 mlir::LogicalResult verifyReshapeGroups(mlir::Operation *op);
+
+/// The dimensions that an expand_shape or a collapse_shape joins, numbered as they follow one another, for passes that run
+/// where nothing has refused other numbers.
+template <typename OpTy> llvm::SmallVector<mlir::ReassociationIndices> getGroups(OpTy op) {
+  llvm::SmallVector<mlir::ReassociationIndices> groups = op.getReassociationIndices();
+  int64_t next = 0;
+  for (mlir::ReassociationIndices &group : groups)
+    for (int64_t &dimension : group)
+      dimension = next++;
+  return groups;
+}
 
 } // namespace attn
 
