@@ -329,6 +329,8 @@ def BufferizePass : Pass<"attn-bufferize", "::mlir::ModuleOp"> {
       several unit dimensions stays makes no difference to any element.
     * tensor.reshape becomes a collapse to one dimension and an expansion by the elements of its shape, of index or any
       integer; upstream's lowering reads shapes of one integer type only.
+    * An open size of a tensor that is reshaped to or from one without dimensions becomes 1 in its type, as memref's
+      reshapes expect; attn-insert-checks has it checked.
 
     Precondition: tensor form, attn-export-functions. Postcondition: no tensors; no view whose meaning depends on its
     strides.

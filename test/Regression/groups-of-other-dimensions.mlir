@@ -1,5 +1,5 @@
 // Upstream's verifier takes the dimensions of a group modulo 2^32; passes count them.
-// RUN: attn-opt %s --attn-insert-checks --attn-bufferize --attn-merge-projections | FileCheck %s
+// RUN: attn-opt %s --attn-insert-checks --attn-merge-projections | FileCheck %s
 // RUN: attn-opt %s --attn-fuse | FileCheck %s --check-prefix=FUSE
 // RUN: not attn-opt %s --attn-compile=target=x86-64-v3 2>&1 | FileCheck %s --check-prefix=REFUSED
 // CHECK-LABEL: func.func @expanded

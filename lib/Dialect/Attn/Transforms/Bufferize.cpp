@@ -60,6 +60,37 @@ static LogicalResult nameDroppedDims(memref::SubViewOp view) {
 }
 
 //===----------------------------------------------------------------------===//
+// Shapes of one element
+//===----------------------------------------------------------------------===//
+
+/// The type with sizes of 1. Those that were open have been checked to be 1 (attn-insert-checks); memref's reshapes
+/// want their types to say so.
+static RankedTensorType withUnits(RankedTensorType type) {
+  return RankedTensorType::get(SmallVector<int64_t>(type.getRank(), 1), type.getElementType());
+}
+
+static void closeUnits(tensor::CollapseShapeOp collapse) {
+  RankedTensorType type = collapse.getSrcType();
+  if (collapse.getResultType().getRank() != 0 || type.hasStaticShape())
+    return;
+  OpBuilder builder(collapse);
+  collapse.getSrcMutable().assign(
+      tensor::CastOp::create(builder, collapse.getLoc(), withUnits(type), collapse.getSrc()));
+}
+
+static void closeUnits(tensor::ExpandShapeOp expand) {
+  RankedTensorType type = expand.getResultType();
+  if (expand.getSrcType().getRank() != 0 || type.hasStaticShape())
+    return;
+  ImplicitLocOpBuilder b(expand.getLoc(), expand);
+  SmallVector<OpFoldResult> sizes(type.getRank(), b.getIndexAttr(1));
+  Value units = tensor::ExpandShapeOp::create(b, withUnits(type), expand.getSrc(), ArrayRef<ReassociationIndices>(),
+                                              ArrayRef<OpFoldResult>(sizes));
+  expand.replaceAllUsesWith(tensor::CastOp::create(b, type, units).getResult());
+  expand.erase();
+}
+
+//===----------------------------------------------------------------------===//
 // Shapes that are data
 //===----------------------------------------------------------------------===//
 
@@ -125,6 +156,8 @@ struct Bufferize : attn::impl::BufferizePassBase<Bufferize> {
 
   void runOnOperation() override {
     getOperation()->walk([](tensor::ReshapeOp reshape) { reshapeByValues(reshape); });
+    getOperation()->walk([](tensor::CollapseShapeOp collapse) { closeUnits(collapse); });
+    getOperation()->walk([](tensor::ExpandShapeOp expand) { closeUnits(expand); });
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
     options.allowReturnAllocsFromLoops = true;
