@@ -51,8 +51,7 @@ std::optional<int64_t> SizeEvaluator::sizeOfView(Operation *op, unsigned dimensi
     return valueOf(expand.getMixedOutputShape()[dimension]);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     int64_t product = 1;
-    SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
-    for (int64_t joined : groups[dimension]) {
+    for (int64_t joined : collapse.getReassociationIndices()[dimension]) {
       std::optional<int64_t> size = sizeOf(collapse.getSrc(), joined);
       if (!size || __builtin_mul_overflow(product, *size, &product))
         return std::nullopt;
