@@ -4,6 +4,8 @@
 // RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run emulator:sm_90a %t/casts.mlir
 // RUN: python3 %attn_root/test/Transforms/attn-fuse/Inputs/check-functions.py %attn_tools_dir/attn-run %suite_target %t/scalars.mlir
 // RUN: attn-run %t/scalars.mlir --function=while_forwards_twice --print | FileCheck %t/scalars.mlir --check-prefix=WHILE
+// RUN: attn-run %t/scalars.mlir --function=index_castui_chain --scalar=0:10000 --print | FileCheck %t/scalars.mlir --check-prefix=CHAIN
+// RUN: attn-run %t/locations.mlir --function=main --shape=0:3x4 --out-shape=0:3x4 --check --check-bounds | FileCheck %t/locations.mlir --check-prefix=LOCATIONS
 // RUN: attn-run %t/scalars.mlir --function=rounded_twice --scalar=0:18014399583223809 --print | FileCheck %t/scalars.mlir --check-prefix=TWICE
 // RUN: attn-run %t/scalars.mlir --function=compared --scalar=0:-3 --print | FileCheck %t/scalars.mlir --check-prefix=COMPARED
 
@@ -106,4 +108,127 @@ func.func @compared(%a: i16) -> (i1, i1, i1) {
   %never = arith.cmpf false, %real, %half : f32
   %above = arith.cmpf ugt, %real, %half : f32
   return %always, %never, %above : i1, i1, i1
+}
+
+// A cast to 8 bits and back truncates; upstream drops both. 10,000 is 39 * 256 + 16.
+// CHAIN: result 0:
+// CHAIN-NEXT: {{^}}  16{{$}}
+// CHAIN: result 1:
+// CHAIN-NEXT: {{^}}  16{{$}}
+// OPTIONS @index_castui_chain: --scalar=0:10000
+// OPTIONS @index_castui_chain: --scalar=0:-1
+func.func @index_castui_chain(%x: i64) -> (index, i64) {
+  %a = arith.index_castui %x : i64 to index
+  %b = arith.index_castui %a : index to i8
+  %c = arith.index_castui %b : i8 to index
+  %d = arith.index_castui %c : index to i64
+  return %c, %d : index, i64
+}
+
+// OPTIONS @index_cast_chain: --scalar=0:10000
+// OPTIONS @index_cast_chain: --scalar=0:200
+func.func @index_cast_chain(%x: i64) -> (index, i16) {
+  %a = arith.index_cast %x : i64 to index
+  %b = arith.index_cast %a : index to i8
+  %c = arith.index_cast %b : i8 to index
+  %d = arith.index_castui %b : i8 to index
+  %e = arith.addi %c, %d : index
+  %f = arith.index_cast %d : index to i16
+  return %e, %f : index, i16
+}
+
+// OPTIONS @narrow_and_widen: --scalar=0:200
+// OPTIONS @narrow_and_widen: --scalar=0:-129
+// OPTIONS @narrow_and_widen: --scalar=0:128
+func.func @narrow_and_widen(%x: i32) -> (i32, i32, i64, i64, i16) {
+  %a = arith.trunci %x : i32 to i8
+  %b = arith.extsi %a : i8 to i32
+  %c = arith.extui %a : i8 to i32
+  %d = arith.extui %b : i32 to i64
+  %e = arith.extsi %c : i32 to i64
+  %f = arith.trunci %d : i64 to i16
+  return %b, %c, %d, %e, %f : i32, i32, i64, i64, i16
+}
+
+// OPTIONS @select_of_booleans: --scalar=0:1 --scalar=1:3 --scalar=2:4
+// OPTIONS @select_of_booleans: --scalar=0:0 --scalar=1:3 --scalar=2:3
+func.func @select_of_booleans(%p: i1, %x: i32, %y: i32) -> (i1, i1, i32, i32, i64, i64, i1) {
+  %t = arith.constant true
+  %f = arith.constant false
+  %one = arith.constant 1 : i64
+  %zero = arith.constant 0 : i64
+  %a = arith.select %p, %t, %f : i1
+  %b = arith.select %p, %f, %t : i1
+  %np = arith.xori %p, %t : i1
+  %c = arith.select %np, %x, %y : i32
+  %same = arith.cmpi eq, %x, %y : i32
+  %d = arith.select %same, %x, %y : i32
+  %g = arith.select %p, %one, %zero : i64
+  %h = arith.select %np, %zero, %one : i64
+  %k = arith.select %p, %same, %np : i1
+  return %a, %b, %c, %d, %g, %h, %k : i1, i1, i32, i32, i64, i64, i1
+}
+
+// OPTIONS @extended: --scalar=0:1 --scalar=1:-128
+func.func @extended(%b: i1, %x: i8) -> (i1, i1, i8, i8) {
+  %l, %h = arith.mulsi_extended %b, %b : i1
+  %l8, %h8 = arith.mulsi_extended %x, %x : i8
+  return %l, %h, %l8, %h8 : i1, i1, i8, i8
+}
+
+func.func @constants_extended() -> (i1, i1, i8, i8, i8, i1) {
+  %b = arith.constant true
+  %x = arith.constant -128 : i8
+  %l, %h = arith.mulsi_extended %b, %b : i1
+  %l8, %h8 = arith.mului_extended %x, %x : i8
+  %s, %o = arith.addui_extended %x, %x : i8, i1
+  return %l, %h, %l8, %h8, %s, %o : i1, i1, i8, i8, i8, i1
+}
+
+// OPTIONS @add_chains: --scalar=0:127
+// OPTIONS @add_chains: --scalar=0:-128
+func.func @add_chains(%x: i8) -> (i8, i8, i8, i1, i1) {
+  %c = arith.constant 127 : i8
+  %d = arith.constant 100 : i8
+  %a = arith.addi %x, %c : i8
+  %b = arith.addi %a, %d : i8
+  %e = arith.subi %c, %b : i8
+  %f = arith.muli %x, %c : i8
+  %g = arith.muli %f, %d : i8
+  %h = arith.cmpi slt, %b, %x : i8
+  %i = arith.cmpi ult, %a, %c : i8
+  return %b, %e, %g, %h, %i : i8, i8, i8, i1, i1
+}
+
+// OPTIONS @bitcasts: --scalar=0:1.5
+func.func @bitcasts(%x: f32) -> (f32, i32, f32) {
+  %a = arith.bitcast %x : f32 to i32
+  %b = arith.bitcast %a : i32 to f32
+  %c = arith.constant 0x7FC00001 : f32
+  %d = arith.bitcast %c : f32 to i32
+  %n = arith.negf %x : f32
+  %m = arith.negf %n : f32
+  return %b, %d, %m : f32, i32, f32
+}
+
+//--- locations.mlir
+// A constant of a helper is inlined twice: the location of its global is a call site, at which the debug scopes crash.
+// LOCATIONS: check: PASS
+func.func private @helper(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %s = arith.constant 0.5 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %cst = arith.constant dense<[[1.0, 2.0, 3.0, 4.0]]> : tensor<1x4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (0, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x, %cst : tensor<?x4xf32>, tensor<1x4xf32>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %y = arith.mulf %a, %b : f32
+    linalg.yield %y : f32
+  } -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %a = func.call @helper(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %b = func.call @helper(%a) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %b : tensor<?x4xf32>
 }
