@@ -9,11 +9,21 @@
 #include "attn/Pipelines/PassTrace.h"
 #include "attn/Pipelines/VerifyPasses.h"
 #include "attn/Support/InputFile.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 using namespace attn;
 using namespace attn::tool;
+
+namespace {
+
+/// Passes run on threads of MLIR's.
+struct CoverThreads : mlir::PassInstrumentation {
+  void runBeforePass(mlir::Pass *, mlir::Operation *) override { coverThread(); }
+};
+
+} // namespace
 
 /// The options of the command line, with the running pass in reports of crashes. verdict: what --attn-verify-passes
 /// finds.
@@ -22,6 +32,7 @@ static mlir::MlirOptMainConfig createConfig(std::shared_ptr<PassVerdict> verdict
   mlir::MlirOptMainConfig given = config;
   config.setPassPipelineSetupFn([given, verdict](mlir::PassManager &passes) {
     tracePasses(passes);
+    passes.addInstrumentation(std::make_unique<CoverThreads>());
     if (isVerifyPassesFlagGiven()) {
       // Functions are evaluated while no pass changes another one.
       passes.getContext()->disableMultithreading();
