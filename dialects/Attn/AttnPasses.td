@@ -51,7 +51,7 @@ def DropUnneededPass : Pass<"attn-drop-unneeded", "::mlir::ModuleOp"> {
     With `function`, that function becomes the only public one, and everything at the top level of the module goes that
     it does not refer to, directly or through others: functions, globals, modules, operations. Without it, functions and
     globals go that no public function refers to; nested modules and operations that are no symbols stay, since nothing
-    says that they are not wanted.
+    says that they are not wanted. A module of which nothing would be left is an error.
 
     What goes may be anything that parses and verifies. Precondition: none. Postcondition: none that a later pass needs.
     Example: test/Transforms/attn-drop-unneeded/doc-example.mlir.

@@ -8,11 +8,21 @@
 #include "OutputFile.h"
 #include "attn/Pipelines/PassChecks.h"
 #include "attn/Support/InputFile.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 using namespace attn;
 using namespace attn::tool;
+
+namespace {
+
+/// Passes run on threads of MLIR's.
+struct CoverThreads : mlir::PassInstrumentation {
+  void runBeforePass(mlir::Pass *, mlir::Operation *) override { coverThread(); }
+};
+
+} // namespace
 
 /// The options of the command line, with the running pass in reports of crashes, and passes that are checked. verdict:
 /// what they are found to do wrong.
@@ -21,6 +31,7 @@ static mlir::MlirOptMainConfig createConfig(std::shared_ptr<PassVerdict> verdict
   mlir::MlirOptMainConfig given = config;
   config.setPassPipelineSetupFn([given, verdict](mlir::PassManager &passes) {
     tracePasses(passes);
+    passes.addInstrumentation(std::make_unique<CoverThreads>());
     if (isVerifyPassesFlagGiven()) {
       // Functions are evaluated while no pass changes another one.
       passes.getContext()->disableMultithreading();

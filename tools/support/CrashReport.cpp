@@ -12,6 +12,8 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <memory>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,6 +24,32 @@ static tool::Activity *volatile current = nullptr;
 static char programName[64];
 /// An address near the start of the main thread's stack.
 static uintptr_t stackStart;
+
+namespace {
+
+/// Where a thread's handlers run, since its own stack may be used up.
+class AlternateStack {
+public:
+  AlternateStack() {
+    stack_t alternate = {};
+    alternate.ss_sp = bytes;
+    alternate.ss_size = sizeof(bytes);
+    sigaltstack(&alternate, nullptr);
+  }
+  ~AlternateStack() {
+    stack_t none = {};
+    none.ss_flags = SS_DISABLE;
+    sigaltstack(&none, nullptr);
+  }
+
+private:
+  char bytes[256 << 10];
+};
+
+} // namespace
+
+/// The lowest address of this thread's stack; 0 of the main thread, whose stack grows, and of those not covered.
+static thread_local uintptr_t stackEnd = 0;
 
 tool::Activity::Activity(const llvm::Twine &description) : outer(current) {
   description.toVector(text);
@@ -94,6 +122,8 @@ static void writeReport(llvm::StringRef what, llvm::StringRef culprit, llvm::Str
 
 static bool isStackOverflow(uintptr_t address) {
   constexpr uintptr_t slack = 1 << 20;
+  if (stackEnd)
+    return address + slack > stackEnd && address < stackEnd + slack;
   rlimit limit;
   if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || address > stackStart)
     return false;
@@ -175,15 +205,26 @@ void tool::reportCrashes(llvm::StringRef program) {
   // The first call loads a library, for which there may be no memory later.
   void *frame;
   backtrace(&frame, 1);
-  static char stack[256 << 10];
-  stack_t alternate = {};
-  alternate.ss_sp = stack;
-  alternate.ss_size = sizeof(stack);
-  sigaltstack(&alternate, nullptr);
+  static AlternateStack &stack = *new AlternateStack;
+  static_cast<void>(stack);
   // In front of ours, which LLVM's would replace if they came later.
   catchInterrupts();
   llvm::install_fatal_error_handler(handleFatalError);
   llvm::install_bad_alloc_error_handler(handleLackOfMemory);
   llvm::install_out_of_memory_new_handler();
   catchCrashes();
+}
+
+void tool::coverThread() {
+  thread_local std::unique_ptr<AlternateStack> stack;
+  pthread_attr_t attributes;
+  void *end = nullptr;
+  size_t bytes = 0;
+  if (stack || gettid() == getpid() || pthread_getattr_np(pthread_self(), &attributes) != 0)
+    return;
+  if (pthread_attr_getstack(&attributes, &end, &bytes) == 0) {
+    stackEnd = reinterpret_cast<uintptr_t>(end);
+    stack = std::make_unique<AlternateStack>();
+  }
+  pthread_attr_destroy(&attributes);
 }

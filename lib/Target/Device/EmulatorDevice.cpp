@@ -25,6 +25,7 @@ static emulator::Launch convert(const attn_rt_launch_info &info) {
 
 namespace {
 
+/// program: null without kernels, as where all sizes are 0; then nothing is launched.
 class EmulatorProgram : public DeviceProgram {
 public:
   EmulatorProgram(std::unique_ptr<emulator::Program> program, const emulator::Options &options)
@@ -57,6 +58,8 @@ public:
   std::string describe() const override { return "GPU " + name + ", emulated"; }
   llvm::Expected<std::unique_ptr<DeviceProgram>> load(std::unique_ptr<llvm::LLVMContext> context,
                                                       std::unique_ptr<llvm::Module> kernels) override {
+    if (kernels->empty())
+      return std::make_unique<EmulatorProgram>(nullptr, options);
     auto program = emulator::Program::create(std::move(kernels), std::move(context));
     if (!program)
       return program.takeError();

@@ -244,7 +244,7 @@ TEST_P(KvSegments, AgreeWithTheReference) {
   for (p.queryLen = 1; p.queryLen <= 4; ++p.queryLen) {
     p.hasSink = p.queryLen % 2 == 0;
     attn::Module module = parse(p);
-    attn::Kernel kernel = compile(module, options());
+    attn::Kernel kernel = compile(module, options().checkBounds(!isGpu() && p.queryLen % 2 == 0));
     for (int64_t kvLen : kLengths) {
       SCOPED_TRACE(std::to_string(p.queryLen) + " x " + std::to_string(kvLen));
       Trial trial(p, kvLen);
@@ -276,7 +276,8 @@ TEST_P(KvSegments, ThreadsBatchAndSkippingChangeNoBit) {
   p.batch = -1;
   p.queryLen = 2;
   attn::Module module = parse(p);
-  attn::Kernel kernel = compile(module, options()), computing = compile(module, options().skipTiles(false));
+  attn::Kernel kernel = compile(module, options()),
+               computing = compile(module, options().skipTiles(false).checkBounds(!isGpu()));
   const int64_t kvLen = 61;
   auto bitsOf = [&](const attn::Kernel &kernel, int64_t batch, int64_t threads) {
     Trial trial(p, kvLen, batch);

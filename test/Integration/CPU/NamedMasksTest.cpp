@@ -237,10 +237,11 @@ std::vector<NamedCase> scoreCases() {
   };
 }
 
-attn::Result<attn::Kernel> compile(const attn::Module &module, const std::string &target, bool skipTiles = true) {
+attn::Result<attn::Kernel> compile(const attn::Module &module, const std::string &target, bool skipTiles = true,
+                                   bool checksBounds = false) {
   // Rows for a warpgroup, where the GPU has some.
   int64_t rows = target.find("sm_90") == std::string::npos ? 32 : 64;
-  auto options = attn::CompileOptions().tileQ(rows).tileKv(16).skipTiles(skipTiles);
+  auto options = attn::CompileOptions().tileQ(rows).tileKv(16).skipTiles(skipTiles).checkBounds(checksBounds);
   return module.compile("f", attn::Target::named(target), options);
 }
 
@@ -269,8 +270,8 @@ void runAndCheck(const attn::Module &module, const attn::Kernel &kernel, Program
 
 /// With every tile computed, mask and all, the results must be the same bits.
 void checkWithoutSkipping(const attn::Module &module, const std::string &target, Program &program,
-                          std::vector<Buffer> &results) {
-  auto computing = compile(module, target, /*skipTiles=*/false);
+                          std::vector<Buffer> &results, bool checksBounds) {
+  auto computing = compile(module, target, /*skipTiles=*/false, checksBounds);
   ASSERT_TRUE(computing.ok()) << computing.error().str();
   std::vector<Buffer> others = program.outputs();
   runAndCheck(module, *computing, program, 1, others);
@@ -288,7 +289,8 @@ void testCase(const NamedCase &c, bool isStatic, const std::string &element,
   std::string text = program.text(c.clauses(program));
   auto module = attn::Module::parse(text, "named.mlir");
   ASSERT_TRUE(module.ok()) << module.error().str() << "\n" << text;
-  auto kernel = compile(*module, target);
+  // One of the two kernels checks its accesses.
+  auto kernel = compile(*module, target, /*skipTiles=*/true, /*checksBounds=*/!isGpu && isStatic);
   if (isGpu && element == "f64") {
     ASSERT_FALSE(kernel.ok());
     EXPECT_NE(kernel.error().message.find(grid::kGpuRefusesF64), std::string::npos) << kernel.error().str();
@@ -299,7 +301,7 @@ void testCase(const NamedCase &c, bool isStatic, const std::string &element,
   for (int64_t threads : isGpu ? std::vector<int64_t>{1} : std::vector<int64_t>{1, 3})
     runAndCheck(*module, *kernel, program, threads, results);
   if (!isGpu || text.find("masks(") != std::string::npos)
-    checkWithoutSkipping(*module, target, program, results);
+    checkWithoutSkipping(*module, target, program, results, /*checksBounds=*/!isGpu && !isStatic);
 }
 
 class NamedMask : public testing::TestWithParam<NamedCase> {};

@@ -34,7 +34,8 @@ std::unique_ptr<Cases> createTextCases(uint64_t seed, const std::vector<std::str
 /// .npy and .npz files, read as attn-run reads them.
 std::unique_ptr<Cases> createArrayCases(uint64_t seed);
 
-/// Command lines of attn-run, attn-opt and attn-compile, which lie in a folder, on a module of their own.
+/// Command lines of attn-run, attn-opt, attn-compile and attn-bench, which lie in a folder, on a module of their own:
+/// options that are used together, of which some go and others come.
 std::unique_ptr<Cases> createOptionCases(uint64_t seed, const std::string &tools);
 
 /// Crashes, hangs, lacks of memory and reports of others, in turn: a fuzzer that misses them would pass all else.

@@ -111,11 +111,10 @@ Place attn::fuzz::findPlace(llvm::ArrayRef<void *> frames) {
   bool isBeforeSignal = true, isWithin = true;
   for (void *pointer : frames) {
     Frame frame = describeFrame(pointer);
-    // First come the handler's own frames, then that of the signal, in the C library.
-    if (isBeforeSignal || frame.isSystem) {
-      isBeforeSignal &= !frame.isSystem;
+    // First come the handler's own frames, then that of the signal, in the C library, or who asked for memory.
+    isBeforeSignal &= frame.isOwn;
+    if (isBeforeSignal || frame.isSystem)
       continue;
-    }
     isWithin &= !isBoundary(frame.function);
     place.isOurs |= isWithin && frame.isOwn;
     if (functions.size() < 3 || (frame.isOwn && isWithin && functions.size() < 6))

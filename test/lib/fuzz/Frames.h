@@ -17,7 +17,7 @@ struct Place {
   std::string functions;
 };
 
-/// frames: what backtrace() found in a signal handler of this process or one forked from it, innermost first.
+/// frames: what backtrace() found in a handler of this process or one forked from it, innermost first.
 Place findPlace(llvm::ArrayRef<void *> frames);
 
 } // namespace attn::fuzz

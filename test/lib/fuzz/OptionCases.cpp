@@ -124,13 +124,16 @@ static const std::vector<std::string> values = {"",
                                                 "any",
                                                 "ptxas"};
 
-static const std::vector<std::string> runOptions = {
-    "--function",      "--arg",          "--args",       "--shape",   "--scalar",
-    "--fill",          "--seed",         "--out-shape",  "--target",  "--tile-q",
-    "--tile-kv",       "--segment-keys", "--block-rows", "--fuse",    "--attn-verify-fusion",
-    "--allow-tf32",    "--optimize",     "--emit",       "--remarks", "--threads",
-    "--print",         "--check",        "--profile",    "--help",    "--version",
-    "--no-such-option"};
+static const std::vector<std::string> runOptions = {"--function",      "--arg",          "--args",
+                                                    "--shape",         "--scalar",       "--fill",
+                                                    "--seed",          "--out-shape",    "--target",
+                                                    "--tile-q",        "--tile-kv",      "--segment-keys",
+                                                    "--block-rows",    "--fuse",         "--attn-verify-fusion",
+                                                    "--allow-tf32",    "--optimize",     "--emit",
+                                                    "--remarks",       "--threads",      "--print",
+                                                    "--check",         "--profile",      "--help",
+                                                    "--version",       "--check-bounds", "--attn-verify-passes",
+                                                    "--no-such-option"};
 static const std::vector<std::string> compileOptions = {"--target",    "--emit",         "--allow-tf32", "--resources",
                                                         "--assembler", "--cuda-toolkit", "--help"};
 static const std::vector<std::string> optOptions = {"--attn-compile",         "--attn-fuse",
@@ -139,6 +142,10 @@ static const std::vector<std::string> optOptions = {"--attn-compile",         "-
                                                     "--verify-each",          "--allow-unregistered-dialect",
                                                     "--attn-debug",           "--mlir-print-ir-after-all",
                                                     "--convert-attn-to-flash"};
+/// All but those without which it measures for minutes.
+static const std::vector<std::string> benchOptions = {"--error-rows",   "--errors",   "--json",   "--least-time",
+                                                      "--peer-timeout", "--quiet",    "--repeat", "--set",
+                                                      "--threads",      "--workload", "--svg"};
 /// What is written goes to these alone.
 static const std::vector<std::string> outputs = {
     "o.npy", "o.npz", "o", "", ".", "/dev/full", "/dev/null", "/dev/stdout", "/no/folder/o.npy", "/no/folder/o.npz"};
@@ -180,7 +187,8 @@ namespace {
 
 class OptionCases : public Cases {
 public:
-  OptionCases(uint64_t seed, std::string tools) : seed(seed), tools(std::move(tools)) {
+  OptionCases(uint64_t seed, const std::string &folderOfTools) : seed(seed), tools(folderOfTools) {
+    llvm::sys::fs::make_absolute(tools);
     llvm::sys::fs::createUniqueDirectory("attn-fuzz", folder);
     std::error_code code;
     llvm::raw_fd_ostream((folder + "/module.mlir").str(), code) << moduleText;
@@ -196,8 +204,7 @@ public:
 
 private:
   uint64_t seed;
-  std::string tools;
-  llvm::SmallString<128> folder;
+  llvm::SmallString<128> tools, folder;
 };
 
 } // namespace
@@ -215,23 +222,60 @@ static std::string makeOption(Random &random, const std::vector<std::string> &op
   return option;
 }
 
+/// Options that are used together, of which some go, and others come.
+struct Template {
+  const char *tool;
+  std::vector<std::string> options;
+};
+
+static const std::vector<std::string> shapes = {"--shape=0:1x2x3x8", "--shape=1:1x2x5x8", "--shape=2:1x2x5x4",
+                                                "--fill=3:range:0:5", "--function=attend"};
+
+static std::vector<std::string> withShapes(std::vector<std::string> options) {
+  options.insert(options.begin(), shapes.begin(), shapes.end());
+  return options;
+}
+
+static const std::vector<Template> templates = {
+    {"attn-run", withShapes({"--threads=1", "--check"})},
+    {"attn-run", withShapes({"--target=x86-64-v3", "--check-bounds", "--check", "--print"})},
+    {"attn-run", withShapes({"--target=emulator:sm_80", "--check", "--seed=3"})},
+    {"attn-run", withShapes({"--target=emulator:sm_90a:lazy:random=7", "--allow-tf32", "--check"})},
+    {"attn-run",
+     withShapes({"--target=x86-64-v3", "--tile-q=16", "--tile-kv=32", "--block-rows=2", "--segment-keys=64"})},
+    {"attn-run", withShapes({"--attn-verify-passes", "--attn-verify-fusion", "--remarks"})},
+    {"attn-run", withShapes({"--profile", "--threads=2"})},
+    {"attn-run", {"--function=same", "--fill=0:iota", "--scalar=1:3", "--print", "--reference-output=r.npz"}},
+    {"attn-run", {"--function=attend", "--emit=asm", "--target=x86-64-v3", "--optimize=false"}},
+    {"attn-run", {"--function=attend", "--emit=ptx", "--target=sm_90a", "--output=o"}},
+    {"attn-compile", {"--target=sm_80"}},
+    {"attn-compile", {"--target=sm_80,sm_90a", "--emit=fat", "-o=o"}},
+    {"attn-compile", {"--target=sm_90a", "--function=attend", "--emit=llvm", "--allow-tf32"}},
+    {"attn-opt", {"--attn-compile=to=tiled target=x86-64-v3 tile-q=16 tile-kv=32"}},
+    {"attn-opt", {"--attn-compile=to=machine target=sm_80 function=attend allow-tf32", "--mlir-print-ir-after-change"}},
+    {"attn-opt", {"--pass-pipeline=builtin.module(attn-drop-unneeded,attn-raise,func.func(attn-fuse,cse))"}},
+    {"attn-opt", {"--attn-verify-passes", "--attn-compile=to=graph target=x86-64-v3", "--split-input-file"}},
+    {"attn-bench", {"--list", "--set=variants"}},
+};
+
+static const std::vector<std::string> &optionsOf(llvm::StringRef tool) {
+  return tool == "attn-run"       ? runOptions
+         : tool == "attn-opt"     ? optOptions
+         : tool == "attn-compile" ? compileOptions
+                                  : benchOptions;
+}
+
 std::string OptionCases::make(uint64_t index) const {
   Random random(seed, index);
-  static const std::vector<std::string> tools = {"attn-run", "attn-run", "attn-run", "attn-compile", "attn-opt"};
-  std::string tool = random.of(tools);
-  std::vector<std::string> lines = {tool, "module.mlir"};
-  bool isRun = tool == "attn-run";
-  if (isRun && !random.oneIn(4))
-    for (const char *option : {"--function=attend", "--shape=0:1x2x3x8", "--shape=1:1x2x5x8", "--shape=2:1x2x5x4",
-                               "--fill=3:range:0:5", "--threads=1", "--check"})
-      if (!random.oneIn(12))
-        lines.push_back(option);
-  if (tool == "attn-compile" && !random.oneIn(6))
-    lines.push_back("--target=sm_80");
-  for (size_t n = 1 + random.below(3); n-- > 0;)
-    lines.push_back(makeOption(random, isRun ? runOptions : tool == "attn-opt" ? optOptions : compileOptions));
+  const Template &used = random.of(templates);
+  std::vector<std::string> lines = {used.tool, "module.mlir"};
+  for (const std::string &option : used.options)
+    if (option == "--list" || !random.oneIn(12))
+      lines.push_back(option);
+  for (size_t n = random.below(4); n-- > 0;)
+    lines.push_back(makeOption(random, optionsOf(used.tool)));
   if (random.oneIn(4))
-    lines.push_back((isRun ? "--output=" : "-o=") + random.of(outputs));
+    lines.push_back((lines[0] == "attn-run" ? "--output=" : "-o=") + random.of(outputs));
   return llvm::join(lines, "\n");
 }
 
@@ -239,7 +283,7 @@ void OptionCases::run(uint64_t index, const std::string &input) const {
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(input).split(lines, '\n');
   std::vector<std::string> arguments(lines.begin(), lines.end());
-  arguments[0] = tools + "/" + arguments[0];
+  arguments[0] = (tools + "/" + arguments[0]).str();
   setPhase("running " + llvm::join(lines, " "));
   std::string text;
   int status = execute(folder.str().str(), arguments, text);

@@ -74,8 +74,11 @@ struct DropUnneeded : attn::impl::DropUnneededPassBase<DropUnneeded> {
     for (Operation &op : *getOperation().getBody())
       if (function.empty() ? isWanted(&op) : isChosen(&op))
         wanted.push_back(&op);
-    if (!function.empty() && wanted.empty()) {
-      getOperation().emitError("the module has no function @") << function;
+    if (wanted.empty() && !getOperation().getBody()->empty()) {
+      if (function.empty())
+        getOperation().emitError("the module has no public function with a body; make what is to be called public");
+      else
+        getOperation().emitError("the module has no function @") << function;
       return signalPassFailure();
     }
     llvm::DenseSet<Operation *> needed = findNeeded(getOperation(), wanted);
