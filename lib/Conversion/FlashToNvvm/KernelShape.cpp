@@ -106,6 +106,9 @@ FailureOr<KernelShape> nvvm::shapeOfKernel(func::FuncOp kernel, const GpuTarget 
   shape.kvTile = tiles.keys;
   // Merging reads no elements; its tiles are those of f32.
   shape.element = tiles.element ? tiles.element : Float32Type::get(kernel.getContext());
+  if (shape.element.isF64())
+    return kernel.emitOpError("has tiles of f64, which is not supported on a GPU target; use f32, f16 or bf16"),
+           failure();
   const unsigned bits = shape.element.getIntOrFloatBitWidth();
   shape.warpRows = gpuWarpRows(bits, tiles.headDim, tiles.valueDim, shape.rows);
   shape.consumers = tiles.keys ? gpuWarpgroups(target, bits, shape.rows) : 0;
