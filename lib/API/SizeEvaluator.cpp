@@ -51,7 +51,9 @@ std::optional<int64_t> SizeEvaluator::sizeOfView(Operation *op, unsigned dimensi
     return valueOf(expand.getMixedOutputShape()[dimension]);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     int64_t product = 1;
-    for (int64_t joined : collapse.getReassociationIndices()[dimension]) {
+    // By value: a loop over an element of the temporary list would read it after its end.
+    ReassociationIndices group = collapse.getReassociationIndices()[dimension];
+    for (int64_t joined : group) {
       std::optional<int64_t> size = sizeOf(collapse.getSrc(), joined);
       if (!size || __builtin_mul_overflow(product, *size, &product))
         return std::nullopt;

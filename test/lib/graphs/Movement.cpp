@@ -178,8 +178,8 @@ static Value expand(Builder &builder, const Value &source, const std::vector<int
   size_t next = 0;
   for (int64_t count : counts) {
     bool isOpen = false;
-    for (int64_t k = 0; k < count; ++k)
-      isOpen = isOpen || dynamic[next++];
+    for (int64_t k = 0; k < count; ++k, ++next)
+      isOpen = isOpen || dynamic[next];
     outer.push_back(isOpen);
   }
   Value operand = builder.cast(source, outer);

@@ -106,7 +106,9 @@ ExprRef Elements::readNewSize(Value tensor, int64_t dimension) {
         expressions.add(read(pad.getMixedLowPad()[dimension]), read(pad.getMixedHighPad()[dimension])));
   if (auto collapse = dyn_cast_if_present<tensor::CollapseShapeOp>(op)) {
     ExprRef product = expressions.integer(1);
-    for (int64_t source : collapse.getReassociationIndices()[dimension])
+    // By value: a loop over an element of the temporary list would read it after its end.
+    ReassociationIndices group = collapse.getReassociationIndices()[dimension];
+    for (int64_t source : group)
       product = expressions.product(product, readSize(collapse.getSrc(), source));
     return product;
   }
