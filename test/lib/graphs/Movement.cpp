@@ -107,7 +107,10 @@ static Value insertSlice(Builder &builder, const Goal &goal, int depth) {
   Value target = builder.produce(goal, depth);
   Part part;
   for (int64_t size : goal.sizes) {
-    int64_t inner = size == 0 ? 0 : random.chance(40) ? 1 : random.chance(40) ? size : random.between(0, size);
+    int64_t inner = size == 0           ? 0
+                    : random.chance(40) ? 1
+                    : random.chance(40) ? size
+                                        : random.between(builder.leastSize(), size);
     int64_t stride = inner > 1 && (inner - 1) * 2 + 1 <= size && random.chance(15) ? 2 : 1;
     int64_t reach = inner == 0 ? 0 : (inner - 1) * stride + 1;
     part.add(size, random.between(0, size - reach), inner, stride, inner == 1 && random.chance(55));
@@ -381,8 +384,11 @@ Value graphs::padTo(Builder &builder, const Value &value, const Sizes &sizes) {
 static Value padTensor(Builder &builder, const Goal &goal, int depth) {
   Sizes inner, low, high;
   for (int64_t size : goal.sizes) {
-    int64_t first = builder.random.chance(60) ? 0 : builder.random.between(0, std::min<int64_t>(2, size));
-    int64_t last = builder.random.chance(60) ? 0 : builder.random.between(0, std::min<int64_t>(2, size - first));
+    int64_t first =
+        builder.random.chance(60) ? 0 : builder.random.between(0, std::min<int64_t>(2, size - builder.leastSize()));
+    int64_t last = builder.random.chance(60)
+                       ? 0
+                       : builder.random.between(0, std::min<int64_t>(2, size - first - builder.leastSize()));
     low.push_back(first), high.push_back(last), inner.push_back(size - first - last);
   }
   return pad(builder, builder.produce(goal.with(inner), depth), low, high, goal.limit);

@@ -134,12 +134,12 @@ Value fusion::regroup(ImplicitLocOpBuilder &builder, Elements &elements, Value t
   if (!isSame(axes, target)) {
     tensor = castToAxes(builder, elements, tensor, axes);
     if (axes.size() != flatFrom.size())
-      tensor = tensor::ExpandShapeOp::create(builder, typeOf(builder, elements, tensor, flatFrom), tensor, groupsOf(axes),
-                                             sizesOf(builder, elements, flatFrom));
+      tensor = tensor::ExpandShapeOp::create(builder, typeOf(builder, elements, tensor, flatFrom), tensor,
+                                             groupsOf(axes), sizesOf(builder, elements, flatFrom));
     tensor = transpose(builder, elements, tensor, flatFrom, flatTo);
     if (target.size() != flatTo.size())
-      tensor = tensor::CollapseShapeOp::create(builder, typeOf(builder, elements, tensor, target), tensor,
-                                               groupsOf(target));
+      tensor =
+          tensor::CollapseShapeOp::create(builder, typeOf(builder, elements, tensor, target), tensor, groupsOf(target));
   }
   if (target.size() == to.size())
     return tensor;
