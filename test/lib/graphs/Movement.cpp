@@ -384,11 +384,12 @@ Value graphs::padTo(Builder &builder, const Value &value, const Sizes &sizes) {
 static Value padTensor(Builder &builder, const Goal &goal, int depth) {
   Sizes inner, low, high;
   for (int64_t size : goal.sizes) {
-    int64_t first =
-        builder.random.chance(60) ? 0 : builder.random.between(0, std::min<int64_t>(2, size - builder.leastSize()));
+    int64_t first = builder.random.chance(60)
+                        ? 0
+                        : builder.random.between(0, std::clamp<int64_t>(size - builder.leastSize(), 0, 2));
     int64_t last = builder.random.chance(60)
                        ? 0
-                       : builder.random.between(0, std::min<int64_t>(2, size - first - builder.leastSize()));
+                       : builder.random.between(0, std::clamp<int64_t>(size - first - builder.leastSize(), 0, 2));
     low.push_back(first), high.push_back(last), inner.push_back(size - first - last);
   }
   return pad(builder, builder.produce(goal.with(inner), depth), low, high, goal.limit);
@@ -397,7 +398,8 @@ static Value padTensor(Builder &builder, const Goal &goal, int depth) {
 static Value concatenate(Builder &builder, const Goal &goal, int depth) {
   size_t dim = builder.random.next(goal.sizes.size());
   Sizes first = goal.sizes, second = goal.sizes;
-  first[dim] = builder.random.between(0, goal.sizes[dim]);
+  int64_t least = goal.sizes[dim] > 1 ? builder.leastSize() : 0;
+  first[dim] = builder.random.between(least, goal.sizes[dim] - least);
   second[dim] = goal.sizes[dim] - first[dim];
   Value a = builder.produce(goal.with(first), depth);
   std::vector<bool> dynamic = a.dynamic;
