@@ -175,6 +175,27 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def LowerElementwisePass : Pass<"attn-lower-elementwise"> {
+  let summary = "Turn arith and math on whole tensors into linalg";
+  let description = [{
+    Each elementwise arith or math op on tensors becomes a linalg.generic with the op in its body, by upstream's
+    pattern. Upstream's own pass (convert-elementwise-to-linalg) folds the ops first, and of `x - x`, `x ^ x` and
+    `x < x` makes a splat constant also where a size is open, which no constant may have; here nothing folds.
+
+    Precondition: tensor form. Postcondition: no arith or math op has a ranked tensor as an operand, constants aside.
+    Before (test/Transforms/attn-lower-elementwise/doc-example.mlir): `%r = arith.xori %x, %x : tensor<3x?xi1>`. After:
+    ```mlir
+    %r = linalg.generic {...} ins(%x, %x : tensor<3x?xi1>, tensor<3x?xi1>) outs(%x : tensor<3x?xi1>) {
+    ^bb0(%a: i1, %b: i1, %o: i1):
+      %y = arith.xori %a, %b : i1
+      linalg.yield %y : i1
+    } -> tensor<3x?xi1>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def InsertChecksPass : Pass<"attn-insert-checks"> {
   let summary = "Check at run time what the ops around attention expect";
   let description = [{

@@ -54,7 +54,7 @@ static void addGraphPasses(OpPassManager &pm, const PipelineOptions &options) {
   // One mechanism for masks and scores, and linalg for what has no fused form, arith and math on tensors included.
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createExpandNamedPass());
-  functions.addPass(createConvertElementwiseToLinalgPass());
+  functions.addPass(createLowerElementwisePass());
   // The unfused ops bring checks of their own.
   functions.addPass(createInsertChecksPass());
   functions.addPass(createConvertAttnToLinalgPass());

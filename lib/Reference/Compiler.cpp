@@ -231,8 +231,8 @@ FailureOr<Step> Compiler::compile(Operation &op) {
   step = compileCall(op);
   if (failed(step) || *step)
     return step;
-  for (auto *compileKind : {compileConstant, compileControlFlow, compileTensor, compileLinalg, compileAttention,
-                            compileUnfused, compileTileClasses}) {
+  for (auto *compileKind : {compileConstant, compileIndex, compileControlFlow, compileTensor, compileLinalg,
+                            compileAttention, compileUnfused, compileTileClasses}) {
     step = compileKind(*this, op);
     if (failed(step) || *step)
       return step;

@@ -4,6 +4,7 @@
 #define ATTN_LIB_REFERENCE_COMPILER_H
 
 #include "Program.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace attn::reference {
@@ -71,10 +72,14 @@ private:
 /// the elements.
 Step compileArith(mlir::Operation &op, llvm::ArrayRef<unsigned> in, llvm::ArrayRef<unsigned> out);
 Step compileMath(mlir::Operation &op, llvm::ArrayRef<unsigned> in, llvm::ArrayRef<unsigned> out);
-/// arith.constant and cf.assert.
+/// arith.constant, and the index dialect's ops.
 mlir::FailureOr<Step> compileConstant(Compiler &compiler, mlir::Operation &op);
+mlir::FailureOr<Step> compileIndex(Compiler &compiler, mlir::Operation &op);
+/// scf, cf.assert and flash.require.
 mlir::FailureOr<Step> compileControlFlow(Compiler &compiler, mlir::Operation &op);
 mlir::FailureOr<Step> compileTensor(Compiler &compiler, mlir::Operation &op);
+/// As an op of the loop's body, at the end of each iteration; it changes the loop's output.
+Step compileParallelInsert(Compiler &compiler, mlir::tensor::ParallelInsertSliceOp op);
 /// linalg, and the affine maps of sizes.
 mlir::FailureOr<Step> compileLinalg(Compiler &compiler, mlir::Operation &op);
 mlir::FailureOr<Step> compileAttention(Compiler &compiler, mlir::Operation &op);

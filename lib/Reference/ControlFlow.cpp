@@ -1,10 +1,12 @@
-//===- ControlFlow.cpp - constants, cf.assert and scf --------------------------===//
+//===- ControlFlow.cpp - constants, checks and scf -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Compiler.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -104,7 +106,7 @@ FailureOr<Step> attn::reference::compileConstant(Compiler &compiler, Operation &
 }
 
 //===----------------------------------------------------------------------===//
-// cf.assert, scf
+// scf
 //===----------------------------------------------------------------------===//
 
 static FailureOr<Step> compileIf(Compiler &compiler, scf::IfOp op) {
@@ -187,14 +189,157 @@ static FailureOr<Step> compileWhile(Compiler &compiler, scf::WhileOp op) {
   });
 }
 
+static FailureOr<Step> compileExecuteRegion(Compiler &compiler, scf::ExecuteRegionOp op) {
+  if (!op.getRegion().hasOneBlock())
+    return op.emitOpError("expects a body of one block for the reference interpreter");
+  FailureOr<Body> body = compiler.compileBlock(op.getRegion().front());
+  if (failed(body))
+    return failure();
+  return Step([body = *body, results = compiler.getSlots(op.getResults())](Frame &frame) {
+    if (!body.program.run(frame))
+      return false;
+    moveSlots(frame, body.yields, results);
+    return true;
+  });
+}
+
+static FailureOr<Step> compileIndexSwitch(Compiler &compiler, scf::IndexSwitchOp op) {
+  // The default is the last.
+  SmallVector<Body> bodies;
+  for (unsigned k = 0; k <= op.getNumCases(); ++k) {
+    Block &block = k < op.getNumCases() ? op.getCaseBlock(k) : op.getDefaultBlock();
+    FailureOr<Body> body = compiler.compileBlock(block);
+    if (failed(body))
+      return failure();
+    bodies.push_back(std::move(*body));
+  }
+  SmallVector<int64_t> cases(op.getCases());
+  return Step([bodies, cases, argument = compiler.scalar(op.getArg()),
+               results = compiler.getSlots(op.getResults())](Frame &frame) {
+    const Body &body = bodies[llvm::find(cases, frame.scalars[argument].integer) - cases.begin()];
+    if (!body.program.run(frame))
+      return false;
+    moveSlots(frame, body.yields, results);
+    return true;
+  });
+}
+
+namespace {
+/// The iterations of a loop of several dimensions.
+struct LoopNest {
+  Operation *op;
+  SmallVector<IndexSource> low, high, by;
+
+  /// Calls body(indices) for each, in row-major order; false after an error.
+  bool run(Frame &frame, function_ref<bool(ArrayRef<int64_t>)> body) const {
+    SmallVector<int64_t> first, step, trips;
+    for (auto [l, h, s] : llvm::zip_equal(low, high, by)) {
+      first.push_back(l.get(frame)), step.push_back(s.get(frame));
+      if (step.back() <= 0)
+        return frame.fail(op, "expects a step above 0, but got " + Twine(step.back()));
+      trips.push_back(std::max<int64_t>(0, llvm::divideCeilSigned(h.get(frame) - first.back(), step.back())));
+    }
+    if (llvm::is_contained(trips, 0))
+      return true;
+    SmallVector<int64_t> trip(trips.size(), 0), index(trips.size());
+    do {
+      for (size_t k = 0; k < index.size(); ++k)
+        index[k] = first[k] + trip[k] * step[k];
+      if (!frame.charge(op, 1) || !body(index))
+        return false;
+    } while (nextIndex(trip, trips));
+    return true;
+  }
+};
+} // namespace
+
+/// scf.forall: outputs that slices are inserted into, in the order of the iterations.
+static FailureOr<Step> compileForall(Compiler &compiler, scf::ForallOp op) {
+  LoopNest nest{op, compiler.getIndices(op.getMixedLowerBound()), compiler.getIndices(op.getMixedUpperBound()),
+                compiler.getIndices(op.getMixedStep())};
+  FailureOr<Body> body = compiler.compileBlock(*op.getBody());
+  if (failed(body))
+    return failure();
+  SmallVector<Step> inserts;
+  for (Operation &insert : op.getTerminator().getYieldingOps()) {
+    auto slice = dyn_cast<tensor::ParallelInsertSliceOp>(insert);
+    if (!slice)
+      return insert.emitOpError("is not supported by the reference interpreter");
+    inserts.push_back(compileParallelInsert(compiler, slice));
+  }
+  return Step([nest, body = *body, inserts, inits = compiler.getSlots(op.getOutputs()),
+               results = compiler.getSlots(op.getResults())](Frame &frame) {
+    ArrayRef<Slot> indices = ArrayRef(body.arguments).take_front(nest.low.size());
+    ArrayRef<Slot> outputs = ArrayRef(body.arguments).drop_front(nest.low.size());
+    moveSlots(frame, inits, outputs);
+    bool ok = nest.run(frame, [&](ArrayRef<int64_t> index) {
+      for (auto [slot, value] : llvm::zip_equal(indices, index))
+        frame.scalars[slot.index].integer = value;
+      return body.program.run(frame) && llvm::all_of(inserts, [&](const Step &insert) { return insert(frame); });
+    });
+    moveSlots(frame, outputs, results);
+    return ok;
+  });
+}
+
+/// scf.parallel: what the iterations give is folded in their order.
+static FailureOr<Step> compileParallel(Compiler &compiler, scf::ParallelOp op) {
+  LoopNest nest{op, compiler.getIndices(getAsOpFoldResult(op.getLowerBound())),
+                compiler.getIndices(getAsOpFoldResult(op.getUpperBound())),
+                compiler.getIndices(getAsOpFoldResult(op.getStep()))};
+  FailureOr<Body> body = compiler.compileBlock(*op.getBody());
+  SmallVector<Body> folds;
+  auto reduce = cast<scf::ReduceOp>(op.getBody()->getTerminator());
+  for (Region &region : reduce.getReductions()) {
+    FailureOr<Body> fold = succeeded(body) ? compiler.compileBlock(region.front()) : FailureOr<Body>();
+    if (failed(fold))
+      return failure();
+    folds.push_back(std::move(*fold));
+  }
+  if (failed(body))
+    return failure();
+  return Step([nest, body = *body, folds, inits = compiler.getSlots(op.getInitVals()),
+               results = compiler.getSlots(op.getResults())](Frame &frame) {
+    moveSlots(frame, inits, results);
+    return nest.run(frame, [&](ArrayRef<int64_t> index) {
+      for (auto [slot, value] : llvm::zip_equal(body.arguments, index))
+        frame.scalars[slot.index].integer = value;
+      if (!body.program.run(frame))
+        return false;
+      for (auto [fold, value, result] : llvm::zip_equal(folds, body.yields, results)) {
+        moveSlots(frame, {result, value}, fold.arguments);
+        if (!fold.program.run(frame))
+          return false;
+        moveSlots(frame, fold.yields, result);
+      }
+      return true;
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// cf.assert and flash.require.
+static Step compileCheck(Compiler &compiler, Operation *op, Value condition, StringRef text) {
+  return [op, message = "failed: " + text.str(), condition = compiler.scalar(condition)](Frame &frame) {
+    return frame.scalars[condition].integer ? true : frame.fail(op, message);
+  };
+}
+
 FailureOr<Step> attn::reference::compileControlFlow(Compiler &compiler, Operation &op) {
   return llvm::TypeSwitch<Operation *, FailureOr<Step>>(&op)
-      .Case([&](cf::AssertOp check) -> FailureOr<Step> {
-        return Step([&op, message = "failed: " + check.getMsg().str(), condition = compiler.scalar(check.getArg())](
-                        Frame &frame) { return frame.scalars[condition].integer ? true : frame.fail(&op, message); });
+      .Case([&](cf::AssertOp check) { return compileCheck(compiler, check, check.getArg(), check.getMsg()); })
+      .Case([&](attn::flash::RequireOp check) {
+        return compileCheck(compiler, check, check.getCondition(), check.getMessage());
       })
-      .Case([&](scf::IfOp branch) { return compileIf(compiler, branch); })
+      .Case([&](scf::ExecuteRegionOp region) { return compileExecuteRegion(compiler, region); })
+      .Case([&](scf::ForallOp loop) { return compileForall(compiler, loop); })
       .Case([&](scf::ForOp loop) { return compileFor(compiler, loop); })
+      .Case([&](scf::IfOp branch) { return compileIf(compiler, branch); })
+      .Case([&](scf::IndexSwitchOp branch) { return compileIndexSwitch(compiler, branch); })
+      .Case([&](scf::ParallelOp loop) { return compileParallel(compiler, loop); })
       .Case([&](scf::WhileOp loop) { return compileWhile(compiler, loop); })
       .Default([](Operation *) { return Step(); });
 }

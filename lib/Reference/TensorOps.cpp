@@ -278,9 +278,10 @@ static Step compileExtractSlice(Compiler &compiler, tensor::ExtractSliceOp op) {
   };
 }
 
-static Step compileInsertSlice(Compiler &compiler, tensor::InsertSliceOp op) {
+/// Of `dest` with the source in it, into place `d`.
+template <typename OpTy> static Step compileInsertion(Compiler &compiler, OpTy op, unsigned d) {
   return [region = getSliceRegion(compiler, op), source = compiler.tensor(op.getSource()),
-          dest = compiler.tensor(op.getDest()), d = compiler.tensor(op.getResult())](Frame &frame) {
+          dest = compiler.tensor(op.getDest()), d](Frame &frame) {
     const Tensor &tensor = *frame.tensors[source];
     auto result = std::make_shared<Tensor>(*frame.tensors[dest]);
     std::optional<SliceRegion::Bounds> bounds = region.evaluate(frame, result->shape);
@@ -294,6 +295,22 @@ static Step compileInsertSlice(Compiler &compiler, tensor::InsertSliceOp op) {
     forEachInRegion(result->shape, bounds->offsets, bounds->sizes, bounds->strides,
                     [&](int64_t k, int64_t position) { result->data[position] = tensor.data[k]; });
     frame.tensors[d] = std::move(result);
+    return true;
+  };
+}
+
+static Step compileInsertSlice(Compiler &compiler, tensor::InsertSliceOp op) {
+  return compileInsertion(compiler, op, compiler.tensor(op.getResult()));
+}
+
+Step attn::reference::compileParallelInsert(Compiler &compiler, tensor::ParallelInsertSliceOp op) {
+  return compileInsertion(compiler, op, compiler.tensor(op.getDest()));
+}
+
+static Step compileRank(Compiler &compiler, tensor::RankOp op) {
+  return [rank = cast<RankedTensorType>(op.getTensor().getType()).getRank(),
+          d = compiler.scalar(op.getResult())](Frame &frame) {
+    frame.scalars[d].integer = rank;
     return true;
   };
 }
@@ -477,6 +494,7 @@ FailureOr<Step> attn::reference::compileTensor(Compiler &compiler, Operation &op
       .Case([&](tensor::InsertOp op) { return compileInsert(compiler, op); })
       .Case([&](tensor::InsertSliceOp op) { return compileInsertSlice(compiler, op); })
       .Case([&](tensor::PadOp op) { return compilePad(compiler, op); })
+      .Case([&](tensor::RankOp op) { return compileRank(compiler, op); })
       .Case([&](tensor::ReshapeOp op) { return compileReshape(compiler, op); })
       .Case([&](tensor::SplatOp op) { return compileSplat(compiler, op); })
       .Default([](Operation *) { return Step(); });

@@ -230,6 +230,113 @@ TEST_F(ReferenceOpsTest, LoopsAndBranches) {
   EXPECT_EQ(r[2].data[0].integer, 1);
 }
 
+TEST_F(ReferenceOpsTest, RegionsSwitchesAndParallelLoops) {
+  const char *text = R"(
+    func.func @main(%n: index, %t: tensor<?x2xi32>) -> (index, index, index, tensor<2x3xi32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c3 = arith.constant 3 : index
+      %c10 = arith.constant 10 : index
+      %rank = tensor.rank %t : tensor<?x2xi32>
+      %region = scf.execute_region -> index {
+        %d = arith.muli %n, %c10 : index
+        scf.yield %d : index
+      }
+      %case = scf.index_switch %n -> index
+      case 2 {
+        scf.yield %c10 : index
+      }
+      case 5 {
+        scf.yield %region : index
+      }
+      default {
+        scf.yield %rank : index
+      }
+      // The sum of 10 i + j over i in {1, 4}, j in {0, 1, 2}, from n on.
+      %c4 = arith.constant 4 : index
+      %c5 = arith.constant 5 : index
+      %sum = scf.parallel (%i, %j) = (%c1, %c0) to (%c5, %c3) step (%c3, %c1) init (%n) -> index {
+        %x = arith.muli %i, %c10 : index
+        %y = arith.addi %x, %j : index
+        scf.reduce(%y : index) {
+        ^bb0(%a: index, %b: index):
+          %z = arith.addi %a, %b : index
+          scf.reduce.return %z : index
+        }
+      }
+      // Element (i, j) is 10 i + j where j is even, and what was there elsewhere.
+      %out = arith.constant dense<7> : tensor<2x3xi32>
+      %r = scf.forall (%i, %j) = (0, 0) to (2, 3) step (1, 2) shared_outs(%o = %out) -> tensor<2x3xi32> {
+        %x = arith.muli %i, %c10 : index
+        %y = arith.addi %x, %j : index
+        %z = arith.index_cast %y : index to i32
+        %e = tensor.from_elements %z : tensor<1xi32>
+        scf.forall.in_parallel {
+          tensor.parallel_insert_slice %e into %o[%i, %j] [1, 1] [1, 1] : tensor<1xi32> into tensor<2x3xi32>
+        }
+      }
+      return %case, %rank, %sum, %r : index, index, index, tensor<2x3xi32>
+    })";
+  for (auto [n, expected] : {std::pair(2, 10), std::pair(5, 50), std::pair(3, 2), std::pair(-1, 2)}) {
+    auto r = results(text, {Tensor::fromIntegers(index(), {}, {n}), integers(32, {1, 2}, {0, 0})});
+    ASSERT_EQ(r.size(), 4u);
+    EXPECT_EQ(r[0].data[0].integer, expected);
+    EXPECT_EQ(r[1].data[0].integer, 2);
+    EXPECT_EQ(r[2].data[0].integer, n + (10 + 11 + 12) + (40 + 41 + 42));
+    const int64_t elements[] = {0, 7, 2, 10, 7, 12};
+    ASSERT_EQ(r[3].data.size(), 6u);
+    for (size_t k = 0; k < 6; ++k)
+      EXPECT_EQ(r[3].data[k].integer, elements[k]);
+  }
+  expectError(R"(func.func @main(%n: index) {
+    scf.parallel (%i) = (%n) to (%n) step (%n) {
+      scf.reduce
+    }
+    return
+  })",
+              {Tensor::fromIntegers(index(), {}, {0})}, "expects a step above 0, but got 0");
+}
+
+TEST_F(ReferenceOpsTest, IndexDialect) {
+  const char *predicates[] = {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"};
+  // For (-1, 1), (1, -1) and (3, 3): unsigned, -1 is the largest.
+  const bool expected[][3] = {{false, false, true}, {true, true, false}, {true, false, false}, {true, false, true},
+                              {false, true, false}, {false, true, true}, {false, true, false}, {false, true, true},
+                              {true, false, false}, {true, false, true}};
+  for (auto [predicate, row] : llvm::zip_equal(predicates, expected))
+    for (auto [pair, holds] :
+         llvm::zip_equal(std::vector<std::pair<int64_t, int64_t>>{{-1, 1}, {1, -1}, {3, 3}}, row)) {
+      auto r =
+          results(std::string(R"(func.func @main(%a: index, %b: index) -> (i1, index, i1) {
+        %seven = index.constant 7
+        %yes = index.bool.constant true
+        %s = index.sub %a, %b
+        %m = index.mul %s, %seven
+        %x = index.add %m, %b
+        %c = index.cmp )") +
+                      predicate + R"((%a, %b)
+        return %c, %x, %yes : i1, index, i1
+      })",
+                  {Tensor::fromIntegers(index(), {}, {pair.first}), Tensor::fromIntegers(index(), {}, {pair.second})});
+      ASSERT_EQ(r.size(), 3u);
+      EXPECT_EQ(r[0].data[0].integer != 0, holds) << predicate << " " << pair.first << " " << pair.second;
+      EXPECT_EQ(r[1].data[0].integer, (pair.first - pair.second) * 7 + pair.second);
+      EXPECT_NE(r[2].data[0].integer, 0);
+    }
+}
+
+TEST_F(ReferenceOpsTest, ChecksEndTheCall) {
+  const char *text = R"(func.func @main(%n: index) -> index {
+    %c2 = arith.constant 2 : index
+    %holds = arith.cmpi slt, %n, %c2 : index
+    flash.require %holds, "expects less than 2, but got {0}" (%n)
+    return %n : index
+  })";
+  EXPECT_EQ(results(text, {Tensor::fromIntegers(index(), {}, {1})})[0].data[0].integer, 1);
+  expectError(text, {Tensor::fromIntegers(index(), {}, {2})}, "failed: expects less than 2, but got {0}");
+}
+
 TEST_F(ReferenceOpsTest, LoopNearTheEndOfItsType) {
   const char *text = R"(
     func.func @main(%step: i8) -> i8 {

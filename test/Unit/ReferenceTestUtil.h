@@ -4,10 +4,12 @@
 #define ATTN_TEST_UNIT_REFERENCETESTUTIL_H
 
 #include "attn/Dialect/Attn/IR/AttnOps.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "attn/Reference/Interpreter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,8 +26,9 @@ protected:
 
   ReferenceTest() : handler(&context, [this](mlir::Diagnostic &diagnostic) { errors += diagnostic.str() + "\n"; }) {
     context.loadDialect<attn::AttnDialect, mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
-                        mlir::func::FuncDialect, mlir::linalg::LinalgDialect, mlir::math::MathDialect,
-                        mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
+                        attn::flash::FlashDialect, mlir::func::FuncDialect, mlir::index::IndexDialect,
+                        mlir::linalg::LinalgDialect, mlir::math::MathDialect, mlir::scf::SCFDialect,
+                        mlir::tensor::TensorDialect>();
   }
 
   mlir::FailureOr<attn::reference::Evaluation> evaluate(llvm::StringRef text, llvm::ArrayRef<Tensor> arguments = {}) {

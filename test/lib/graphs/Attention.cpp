@@ -29,11 +29,12 @@ static Problem chooseProblem(Builder &builder, const Goal &goal) {
       divisors.push_back(k);
   problem.kvHeads = divisors.empty() ? 0 : random.pick(divisors);
   problem.kvLen = random.chance(35)   ? problem.queryLen
-                  : random.chance(20) ? random.between(0, 1)
+                  : random.chance(20) ? random.between(builder.leastSize(), 1)
                                       : random.between(2, 12);
   if (random.chance(6))
     problem.kvLen = random.between(30, 70);
-  problem.headDim = random.chance(15) ? random.between(0, 1) : random.pick(std::vector<int64_t>{2, 3, 4, 8});
+  problem.headDim =
+      random.chance(15) ? random.between(builder.leastSize(), 1) : random.pick(std::vector<int64_t>{2, 3, 4, 8});
   return problem;
 }
 

@@ -421,9 +421,9 @@ Builder::Builder(const GraphOptions &options) : random(options.seed), options(op
 }
 
 /// Sizes with units and, seldom, zeros.
-static int64_t chooseSize(Random &random, int64_t most) {
+static int64_t chooseSize(Random &random, int64_t most, int64_t least) {
   if (random.chance(2))
-    return 0;
+    return least;
   return random.chance(25) ? 1 : random.between(2, most);
 }
 
@@ -433,7 +433,7 @@ Graph Builder::build() {
   for (int k = 0; k < count; ++k) {
     Sizes sizes;
     for (int64_t most : {3, 4, random.chance(15) ? 40 : 9, 9})
-      sizes.push_back(chooseSize(random, most));
+      sizes.push_back(chooseSize(random, most, leastSize()));
     attentionsLeft = 0;
     attentions.push_back(attend(*this, {mainElement, sizes}, random.chance(70) ? 2 : 1));
     remember(attentions.back());
@@ -443,7 +443,7 @@ Graph Builder::build() {
   for (int k = 0; k < wanted; ++k) {
     Sizes sizes;
     for (int64_t rank = random.between(0, 4); rank > 0; --rank)
-      sizes.push_back(chooseSize(random, 6));
+      sizes.push_back(chooseSize(random, 6, leastSize()));
     if (random.chance(30))
       sizes = random.pick(attentions).sizes;
     results.push_back(produce({random.chance(85) ? mainElement : Element::F32, sizes}, 3));

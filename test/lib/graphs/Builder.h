@@ -124,6 +124,8 @@ public:
 
   /// False for a producer that the options leave out.
   bool has(const std::string &producer) const;
+  /// The least size of a dimension; 1 where the options leave out `empty`.
+  int64_t leastSize() const { return has("empty") ? 0 : 1; }
   bool mayAttend() const { return attentionsLeft > 0 && frames.size() < 3; }
   void countAttention() { --attentionsLeft; }
   void countKind(const std::string &kind) { ++graph.kinds[kind]; }

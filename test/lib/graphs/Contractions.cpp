@@ -59,7 +59,7 @@ static Value product(Builder &builder, const Value &left, const Value &right, bo
 }
 
 static Value matmul(Builder &builder, const Goal &goal, int depth) {
-  int64_t rank = goal.rank(), terms = builder.random.between(0, 6);
+  int64_t rank = goal.rank(), terms = builder.random.between(builder.leastSize(), 6);
   bool isTransposed = builder.random.chance(50);
   Sizes left = goal.sizes, right = goal.sizes;
   left[rank - 1] = terms;

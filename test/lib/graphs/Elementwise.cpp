@@ -414,7 +414,7 @@ static Fold chooseFold(Random &random, Element element) {
 
 static Value reduce(Builder &builder, const Goal &goal, int depth) {
   Fold fold = chooseFold(builder.random, goal.element);
-  int64_t extent = builder.random.between(fold.isSum ? 0 : 1, 6);
+  int64_t extent = builder.random.between(fold.isSum ? builder.leastSize() : 1, 6);
   size_t dim = builder.random.next(goal.sizes.size() + 1);
   Sizes sizes = goal.sizes;
   sizes.insert(sizes.begin() + static_cast<int64_t>(dim), extent);

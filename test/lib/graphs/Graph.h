@@ -44,7 +44,7 @@ struct Graph {
 /// What a graph is made for.
 struct GraphOptions {
   uint64_t seed = 1;
-  /// GPUs take no f64, and only head sizes that types tell.
+  /// GPUs take no f64, only head sizes that types tell, and no reads at computed places.
   bool isGpu = false;
   /// Names of producers that are left out.
   std::vector<std::string> without;

@@ -107,7 +107,10 @@ static Value insertSlice(Builder &builder, const Goal &goal, int depth) {
   Value target = builder.produce(goal, depth);
   Part part;
   for (int64_t size : goal.sizes) {
-    int64_t inner = size == 0 ? 0 : random.chance(40) ? 1 : random.chance(40) ? size : random.between(0, size);
+    int64_t inner = size == 0           ? 0
+                    : random.chance(40) ? 1
+                    : random.chance(40) ? size
+                                        : random.between(builder.leastSize(), size);
     int64_t stride = inner > 1 && (inner - 1) * 2 + 1 <= size && random.chance(15) ? 2 : 1;
     int64_t reach = inner == 0 ? 0 : (inner - 1) * stride + 1;
     part.add(size, random.between(0, size - reach), inner, stride, inner == 1 && random.chance(55));
@@ -178,8 +181,8 @@ static Value expand(Builder &builder, const Value &source, const std::vector<int
   size_t next = 0;
   for (int64_t count : counts) {
     bool isOpen = false;
-    for (int64_t k = 0; k < count; ++k)
-      isOpen = isOpen || dynamic[next++];
+    for (int64_t k = 0; k < count; ++k, ++next)
+      isOpen = isOpen || dynamic[next];
     outer.push_back(isOpen);
   }
   Value operand = builder.cast(source, outer);
@@ -381,8 +384,12 @@ Value graphs::padTo(Builder &builder, const Value &value, const Sizes &sizes) {
 static Value padTensor(Builder &builder, const Goal &goal, int depth) {
   Sizes inner, low, high;
   for (int64_t size : goal.sizes) {
-    int64_t first = builder.random.chance(60) ? 0 : builder.random.between(0, std::min<int64_t>(2, size));
-    int64_t last = builder.random.chance(60) ? 0 : builder.random.between(0, std::min<int64_t>(2, size - first));
+    int64_t first = builder.random.chance(60)
+                        ? 0
+                        : builder.random.between(0, std::clamp<int64_t>(size - builder.leastSize(), 0, 2));
+    int64_t last = builder.random.chance(60)
+                       ? 0
+                       : builder.random.between(0, std::clamp<int64_t>(size - first - builder.leastSize(), 0, 2));
     low.push_back(first), high.push_back(last), inner.push_back(size - first - last);
   }
   return pad(builder, builder.produce(goal.with(inner), depth), low, high, goal.limit);
@@ -391,7 +398,8 @@ static Value padTensor(Builder &builder, const Goal &goal, int depth) {
 static Value concatenate(Builder &builder, const Goal &goal, int depth) {
   size_t dim = builder.random.next(goal.sizes.size());
   Sizes first = goal.sizes, second = goal.sizes;
-  first[dim] = builder.random.between(0, goal.sizes[dim]);
+  int64_t least = goal.sizes[dim] > 1 ? builder.leastSize() : 0;
+  first[dim] = builder.random.between(least, goal.sizes[dim] - least);
   second[dim] = goal.sizes[dim] - first[dim];
   Value a = builder.produce(goal.with(first), depth);
   std::vector<bool> dynamic = a.dynamic;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Greedy: each step edits a copy, and stays where the copy fails in the same way. Ops in the body of @main become
-// arguments that hold what the reference computed, in chunks that halve; then results, operands and helpers.
+// arguments that hold what the reference computed, in chunks that halve; then results, operands, helpers and sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 using namespace graphs;
@@ -62,6 +63,9 @@ private:
   bool cutChunks();
   bool cutChunk(size_t first, size_t count);
   bool forwardOperands();
+  /// Replaces one size, wherever a type or a constant has it, by 1 or by its half.
+  bool shrinkSizes();
+  bool shrinkSize(int64_t size, int64_t by);
   /// What the reference makes of every result of an op in the body of @main, in order.
   bool evaluateBody();
 
@@ -315,6 +319,65 @@ bool Reducer::forwardOperands() {
   }
 }
 
+/// Everywhere at once, so that sizes that are the same stay so; what does not fit is no graph, and is not taken.
+static std::string replaceSize(llvm::StringRef text, int64_t size, int64_t by) {
+  std::string from = std::to_string(size), changed;
+  for (size_t at = 0; at < text.size();) {
+    bool begins = at == 0 || !(llvm::isAlnum(text[at - 1]) || llvm::StringRef("_.%#").contains(text[at - 1]));
+    bool isSize = begins || (text[at - 1] == 'x' && at > 1 && (llvm::isDigit(text[at - 2]) || text[at - 2] == '?'));
+    llvm::StringRef rest = text.substr(at);
+    char behind = rest.size() > from.size() ? rest[from.size()] : ' ';
+    if (isSize && rest.starts_with(from) && !llvm::isDigit(behind) && behind != '.') {
+      changed += std::to_string(by);
+      at += from.size();
+    } else {
+      changed += text[at++];
+    }
+  }
+  return changed;
+}
+
+/// Keeps the elements that are inside of the smaller sizes.
+static void cutInput(Input &input, const Sizes &sizes) {
+  std::vector<double> kept;
+  for (int64_t k = 0; k < countElements(input.sizes); ++k) {
+    bool isInside = true;
+    for (int64_t dim = static_cast<int64_t>(sizes.size()) - 1, rest = k; dim >= 0; rest /= input.sizes[dim--])
+      isInside = isInside && rest % input.sizes[dim] < sizes[dim];
+    if (isInside)
+      kept.push_back(input.values[k]);
+  }
+  input.values = kept, input.sizes = sizes;
+}
+
+bool Reducer::shrinkSize(int64_t size, int64_t by) {
+  State copy;
+  copy.module = parseSourceString<ModuleOp>(replaceSize(best.print().text, size, by), ParserConfig(&context));
+  if (!copy.module)
+    return false;
+  copy.inputs = best.inputs;
+  for (Input &input : copy.inputs) {
+    Sizes sizes = input.sizes;
+    std::replace(sizes.begin(), sizes.end(), size, by);
+    if (sizes != input.sizes)
+      cutInput(input, sizes);
+    if (input.isScalar && input.element == Element::Index && input.values[0] == static_cast<double>(size))
+      input.values[0] = static_cast<double>(by);
+  }
+  return tryState(std::move(copy));
+}
+
+bool Reducer::shrinkSizes() {
+  std::set<int64_t> sizes;
+  for (const Input &input : best.inputs)
+    sizes.insert(input.sizes.begin(), input.sizes.end());
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+  bool changed = false;
+  for (int64_t size : llvm::reverse(sizes))
+    changed |= size > 1 && (shrinkSize(size, 1) || (size > 3 && shrinkSize(size, size / 2)));
+  return changed;
+}
+
 Graph Reducer::run() {
   best.module = parseSourceString<ModuleOp>(original.text, ParserConfig(&context));
   best.inputs = original.inputs;
@@ -330,6 +393,7 @@ Graph Reducer::run() {
     changed = dropAliases() || changed;
     changed = cutChunks() || changed;
     changed = forwardOperands() || changed;
+    changed = shrinkSizes() || changed;
   }
   return best.print();
 }

@@ -18,17 +18,24 @@
 using namespace graphs;
 namespace cl = llvm::cl;
 
-static cl::opt<uint64_t> seed("seed", cl::desc("Seed of the first graph"), cl::init(1));
-static cl::opt<int64_t> count("count", cl::desc("Number of graphs, of ascending seeds"), cl::init(1));
-static cl::opt<std::string> targetName("target", cl::desc("As attn-run takes it"), cl::init("host"));
-static cl::list<std::string> without("without", cl::CommaSeparated,
-                                     cl::desc("Producers that are left out; dynamic: every size is static"));
-static cl::opt<bool> printsGraph("print", cl::desc("Print the graphs and run nothing"));
-static cl::opt<bool> printsKinds("kinds", cl::desc("Print how often each kind of operation was built"));
-static cl::opt<bool> reduces("reduce", cl::desc("Reduce graphs that fail (default: on)"), cl::init(true));
-static cl::opt<unsigned> seconds("seconds", cl::desc("Time for one graph"), cl::init(60));
-static cl::opt<unsigned> most("most", cl::desc("Failures after which it stops; 0: never"), cl::init(0));
-static cl::opt<std::string> saveTo("save", cl::desc("Folder for graphs that fail, reduced: seed-<target>.mlir"));
+static cl::OptionCategory category("Options of attn-test-graphs");
+static cl::opt<uint64_t> seed("seed", cl::cat(category), cl::desc("Seed of the first graph"), cl::init(1));
+static cl::opt<int64_t> count("count", cl::cat(category), cl::desc("Number of graphs, of ascending seeds"),
+                              cl::init(1));
+static cl::opt<std::string> targetName("target", cl::cat(category), cl::desc("As attn-run takes it"), cl::init("host"));
+static cl::list<std::string>
+    without("without", cl::CommaSeparated, cl::cat(category),
+            cl::desc("Producers that are left out; dynamic: every size is static; empty: no size is 0"));
+static cl::opt<bool> printsGraph("print", cl::cat(category), cl::desc("Print the graphs and run nothing"));
+static cl::opt<bool> printsKinds("kinds", cl::cat(category),
+                                 cl::desc("Print how often each kind of operation was built"));
+static cl::opt<bool> reduces("reduce", cl::cat(category), cl::desc("Reduce graphs that fail (default: on)"),
+                             cl::init(true));
+static cl::opt<unsigned> seconds("seconds", cl::cat(category), cl::desc("Time for one graph"), cl::init(60));
+static cl::opt<unsigned> most("most", cl::cat(category), cl::desc("Failures after which it stops; 0: never"),
+                              cl::init(0));
+static cl::opt<std::string> saveTo("save", cl::cat(category),
+                                   cl::desc("Folder for graphs that fail, reduced: seed-<target>.mlir"));
 
 static Graph make(uint64_t number) {
   GraphOptions options;
@@ -57,8 +64,11 @@ static void save(uint64_t number, const std::string &text) {
 }
 
 static void reportFailure(uint64_t number, const Outcome &outcome) {
+  std::string message = outcome.message;
+  for (size_t at = 0; (at = message.find('\n', at)) != std::string::npos; at += 4)
+    message.replace(at, 1, "\n// ");
   std::string text = "// seed " + std::to_string(number) + " on " + targetName + ": " + toString(outcome.verdict) +
-                     ": " + outcome.message + "\n// run again: " + command(number) + "\n";
+                     ": " + message + "\n// run again: " + command(number) + "\n";
   Graph graph = make(number);
   if (reduces)
     graph = reduceGraph(graph, targetName, outcome.verdict, seconds);
@@ -85,6 +95,7 @@ static void printAll() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "random graphs, compiled and compared with the reference\n");
   if (printsGraph || printsKinds)
     return printAll(), 0;

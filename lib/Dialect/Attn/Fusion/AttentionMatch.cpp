@@ -58,7 +58,7 @@ private:
   ExprRef captureBiases(ExprRef score);
   std::optional<Contraction> findDotProduct(ExprRef leaf);
   LogicalResult chooseOperands();
-  bool choose(ArrayRef<Operand> candidates, Type type, Operand &chosen);
+  bool choose(ArrayRef<Operand> candidates, Type type, ArrayRef<ExprRef> contracted, Operand &chosen);
   LogicalResult splitIndices();
   LogicalResult assignRoles();
   LogicalResult checkReach(ExprRef index);
@@ -285,28 +285,41 @@ LogicalResult Matcher::matchScores() {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// The candidate nearest to the graph's start of the given type whose indices are understood.
-bool Matcher::choose(ArrayRef<Operand> candidates, Type type, Operand &chosen) {
+static bool reaches(ExprRef index, const Operand &operand) {
+  return llvm::any_of(operand.indices, [&](ExprRef e) { return contains(e, index); });
+}
+
+/// The candidate nearest to the graph's start of the given type whose indices are understood and hold the contracted
+/// ones: behind a broadcast along one of those there is no operand of its size.
+bool Matcher::choose(ArrayRef<Operand> candidates, Type type, ArrayRef<ExprRef> contracted, Operand &chosen) {
+  auto holdsAll = [&](const Operand &operand) {
+    return llvm::all_of(contracted, [&](ExprRef index) { return index->getInteger() || reaches(index, operand); });
+  };
   for (const Operand &candidate : llvm::reverse(candidates)) {
-    if (candidate.getElementType() != type || !getAxes(expressions, candidate))
+    if (candidate.getElementType() != type || !getAxes(expressions, candidate) || !holdsAll(candidate))
       continue;
     chosen = candidate;
     // What it is read from is at computed places, but the same along some of its own dimensions.
     if (&candidate != &candidates.back())
       readOnce(elements, chosen, std::next(&candidate)->tensor);
+    if (!holdsAll(chosen))
+      chosen = candidate;
     return true;
   }
   return false;
 }
 
 LogicalResult Matcher::chooseOperands() {
+  SmallVector<ExprRef> keyDims = headDims;
+  keyDims.append(keyIndices);
   for (const Operand &candidate : llvm::reverse(queries)) {
     Type type = candidate.getElementType();
     auto outType = cast<ShapedType>(match.root->getResult(0).getType()).getElementType();
     bool isSupported = type.isF16() || type.isBF16() || type.isF32() || type.isF64();
     if (!isSupported || (outType != type && !outType.isF32()))
       continue;
-    if (!choose(queries, type, match.query) || !choose(keys, type, match.key) || !choose(values, type, match.value))
+    if (!choose(queries, type, headDims, match.query) || !choose(keys, type, keyDims, match.key) ||
+        !choose(values, type, keyIndices, match.value))
       continue;
     Builder builder(expressions.getContext());
     match.scoreType = type.isF64() ? builder.getF64Type() : builder.getF32Type();
@@ -385,10 +398,6 @@ LogicalResult Matcher::splitIndices() {
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//
-
-static bool reaches(ExprRef index, const Operand &operand) {
-  return llvm::any_of(operand.indices, [&](ExprRef e) { return contains(e, index); });
-}
 
 /// Says what is wrong with an index that is none of attention's.
 LogicalResult Matcher::checkReach(ExprRef index) {

@@ -26,15 +26,24 @@ SmallVector<OpFoldResult> fusion::sizesOf(ImplicitLocOpBuilder &builder, Element
   return sizes;
 }
 
-static RankedTensorType typeOf(ImplicitLocOpBuilder &builder, Value like, ArrayRef<Axis> axes) {
+/// What the sizes of the indices say: reshapes want a dimension open where one of its indices is.
+static RankedTensorType typeOf(ImplicitLocOpBuilder &builder, Elements &elements, Value like, ArrayRef<Axis> axes) {
   SmallVector<int64_t> shape;
   for (const Axis &axis : axes) {
-    int64_t size = 1;
-    for (ExprRef atom : axis.atoms)
-      size = ShapedType::isDynamic(size) || !atom->extent.isStatic() ? ShapedType::kDynamic : size * atom->extent.size;
-    shape.push_back(size);
+    int64_t product = 1;
+    for (ExprRef atom : axis.atoms) {
+      std::optional<int64_t> size = elements.extentOf(atom)->getInteger();
+      product = ShapedType::isDynamic(product) || !size ? ShapedType::kDynamic : product * *size;
+    }
+    shape.push_back(product);
   }
   return RankedTensorType::get(shape, cast<ShapedType>(like.getType()).getElementType());
+}
+
+/// The tensor under the type that a reshape to or from these axes wants.
+static Value castToAxes(ImplicitLocOpBuilder &builder, Elements &elements, Value tensor, ArrayRef<Axis> axes) {
+  RankedTensorType type = typeOf(builder, elements, tensor, axes);
+  return type == tensor.getType() ? tensor : tensor::CastOp::create(builder, type, tensor);
 }
 
 /// Drops the dimensions that are read at one place, and cuts the others to what is read of them.
@@ -48,12 +57,17 @@ static Value sliceToAxes(ImplicitLocOpBuilder &builder, Elements &elements, Valu
     std::optional<int64_t> size = getConstantIntValue(sizes[k]);
     isWhole &= axis.offset == 0 && !axis.atoms.empty() && (!size || *size == type.getDimSize(k));
   }
+  SmallVector<int64_t> shape;
+  for (auto [axis, size] : llvm::zip_equal(axes, sizes))
+    if (!axis.atoms.empty())
+      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
   llvm::erase_if(axes, [](const Axis &axis) { return axis.atoms.empty(); });
   for (Axis &axis : axes)
     axis.offset = 0;
   if (isWhole)
     return tensor;
-  return tensor::ExtractSliceOp::create(builder, typeOf(builder, tensor, axes), tensor, offsets, sizes, strides);
+  return tensor::ExtractSliceOp::create(builder, RankedTensorType::get(shape, type.getElementType()), tensor, offsets,
+                                        sizes, strides);
 }
 
 /// For each axis the positions of its indices in the order of all.
@@ -104,7 +118,7 @@ static Value addUnits(ImplicitLocOpBuilder &builder, Elements &elements, Value t
   }
   if (!groups.empty())
     groups.front().insert(groups.front().begin(), leading.begin(), leading.end());
-  return tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, to), tensor, groups,
+  return tensor::ExpandShapeOp::create(builder, typeOf(builder, elements, tensor, to), tensor, groups,
                                        sizesOf(builder, elements, to));
 }
 
@@ -118,12 +132,16 @@ Value fusion::regroup(ImplicitLocOpBuilder &builder, Elements &elements, Value t
     return llvm::equal(a, b, [](const Axis &x, const Axis &y) { return x.atoms == y.atoms; });
   };
   if (!isSame(axes, target)) {
+    tensor = castToAxes(builder, elements, tensor, axes);
     if (axes.size() != flatFrom.size())
-      tensor = tensor::ExpandShapeOp::create(builder, typeOf(builder, tensor, flatFrom), tensor, groupsOf(axes),
-                                             sizesOf(builder, elements, flatFrom));
+      tensor = tensor::ExpandShapeOp::create(builder, typeOf(builder, elements, tensor, flatFrom), tensor,
+                                             groupsOf(axes), sizesOf(builder, elements, flatFrom));
     tensor = transpose(builder, elements, tensor, flatFrom, flatTo);
     if (target.size() != flatTo.size())
-      tensor = tensor::CollapseShapeOp::create(builder, typeOf(builder, tensor, target), tensor, groupsOf(target));
+      tensor =
+          tensor::CollapseShapeOp::create(builder, typeOf(builder, elements, tensor, target), tensor, groupsOf(target));
   }
-  return target.size() == to.size() ? tensor : addUnits(builder, elements, tensor, to);
+  if (target.size() == to.size())
+    return tensor;
+  return addUnits(builder, elements, castToAxes(builder, elements, tensor, target), to);
 }
