@@ -19,10 +19,12 @@ using namespace attn::lanes;
 /// view[batch, head, j0 : j0 + keys, :] as a matrix.
 static Value matrixOf(ImplicitLocOpBuilder &b, Value view, ValueRange batchAndHead, Value j0, Value keys) {
   OpFoldResult one = b.getIndexAttr(1);
-  SmallVector<OpFoldResult> offsets{batchAndHead[0], batchAndHead[1], j0, b.getIndexAttr(0)};
+  auto type = cast<MemRefType>(view.getType());
+  // memref's verifier refuses a constant place in a row of no elements.
+  OpFoldResult first = type.getDimSize(3) == 0 ? OpFoldResult(constantIndex(b, 0)) : b.getIndexAttr(0);
+  SmallVector<OpFoldResult> offsets{batchAndHead[0], batchAndHead[1], j0, first};
   SmallVector<OpFoldResult> sizes{one, one, getAsOpFoldResult(keys), getAsOpFoldResult(getDimension(b, view, 3))};
   SmallVector<OpFoldResult> strides(4, one);
-  auto type = cast<MemRefType>(view.getType());
   SmallVector<int64_t> shape{getConstantIntValue(sizes[2]).value_or(ShapedType::kDynamic), type.getDimSize(3)};
   MemRefType matrix = memref::SubViewOp::inferRankReducedResultType(shape, type, offsets, sizes, strides);
   return memref::SubViewOp::create(b, matrix, view, offsets, sizes, strides);

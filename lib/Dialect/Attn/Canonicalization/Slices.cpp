@@ -41,7 +41,8 @@ struct Slice {
                              step = getConstantIntValue(stride);
       if (ShapedType::isDynamic(extent))
         continue;
-      if (from && *from > extent)
+      // Of an empty slice, too: upstream refuses an offset that is no element.
+      if (from && *from >= extent)
         return false;
       int64_t last = 0;
       bool overflows = from && count && step && *count > 0 &&

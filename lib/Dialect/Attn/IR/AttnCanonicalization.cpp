@@ -122,14 +122,21 @@ struct DropUnusedResults : OpRewritePattern<AttentionOp> {
   }
 };
 
+/// Whether one operand may leave open a size that another one's type tells. Upstream's verifiers of these named ops
+/// compare shapes as they are written.
+static bool mayMixOpenSizes(Operation *op) {
+  return isa_and_nonnull<AttnDialect>(op->getDialect()) ||
+         (isa<linalg::LinalgOp>(op) &&
+          !isa<linalg::BroadcastOp, linalg::MapOp, linalg::ReduceOp, linalg::TransposeOp>(op));
+}
+
 /// linalg and attn ops take their operands as they are without casts that hide sizes. Regions stay where they are;
 /// types of results follow the outputs.
 struct OperandsWithoutCasts : OpInterfaceRewritePattern<DestinationStyleOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(DestinationStyleOpInterface op, PatternRewriter &rewriter) const override {
-    if (!isa_and_nonnull<AttnDialect, linalg::LinalgDialect>(op->getDialect()) || !op.hasPureTensorSemantics() ||
-        !tensor::hasFoldableTensorCastOperand(op))
+    if (!mayMixOpenSizes(op) || !op.hasPureTensorSemantics() || !tensor::hasFoldableTensorCastOperand(op))
       return rewriter.notifyMatchFailure(op, "no operand that is cast");
     SmallVector<Type> types(op->getResultTypes());
     SmallVector<Value> operands = tensor::getUpdatedOperandsAfterCastOpFolding(op, types);

@@ -60,6 +60,75 @@ static LogicalResult nameDroppedDims(memref::SubViewOp view) {
 }
 
 //===----------------------------------------------------------------------===//
+// Views of nothing
+//===----------------------------------------------------------------------===//
+
+/// An empty view may begin behind the last element, as where a tensor of no elements is padded; memref's verifier
+/// refuses such an offset where it is a constant, and takes it as a value.
+static void openOffsets(memref::SubViewOp view) {
+  SmallVector<OpFoldResult> offsets = view.getMixedOffsets();
+  ImplicitLocOpBuilder b(view.getLoc(), view);
+  bool isOpened = false;
+  for (auto [offset, extent] : llvm::zip_equal(offsets, view.getSourceType().getShape())) {
+    std::optional<int64_t> from = getConstantIntValue(offset);
+    if (ShapedType::isDynamic(extent) || !from || *from < extent || isa<Value>(offset))
+      continue;
+    offset = arith::ConstantIndexOp::create(b, *from).getResult();
+    isOpened = true;
+  }
+  if (!isOpened)
+    return;
+  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+      view.getType().getShape(), view.getSourceType(), offsets, view.getMixedSizes(), view.getMixedStrides());
+  Value opened =
+      memref::SubViewOp::create(b, type, view.getSource(), offsets, view.getMixedSizes(), view.getMixedStrides());
+  if (type != view.getType())
+    opened = memref::CastOp::create(b, view.getType(), opened);
+  view.replaceAllUsesWith(opened);
+  view.erase();
+}
+
+static bool isEmptyAndOpen(RankedTensorType type, ArrayRef<int64_t> group) {
+  return llvm::any_of(group, [&](int64_t dim) { return type.getDimSize(dim) == 0; }) &&
+         llvm::any_of(group, [&](int64_t dim) { return type.isDynamicDim(dim); });
+}
+
+/// The product of a group's sizes.
+static OpFoldResult sizeOf(tensor::CollapseShapeOp collapse, ArrayRef<int64_t> group, ImplicitLocOpBuilder &b) {
+  RankedTensorType type = collapse.getSrcType();
+  if (isEmptyAndOpen(type, group))
+    return b.getIndexAttr(0);
+  int64_t known = 1;
+  Value product;
+  for (int64_t dim : group) {
+    if (!type.isDynamicDim(dim)) {
+      known *= type.getDimSize(dim);
+      continue;
+    }
+    Value size = tensor::DimOp::create(b, collapse.getSrc(), dim);
+    product = product ? arith::MulIOp::create(b, product, size).getResult() : size;
+  }
+  if (!product)
+    return b.getIndexAttr(known);
+  return arith::MulIOp::create(b, product, arith::ConstantIndexOp::create(b, known)).getResult();
+}
+
+/// Where a size of 0 joins one that is open, memref's collapse has no type that its verifier takes.
+static void replaceEmpty(tensor::CollapseShapeOp collapse) {
+  SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+  RankedTensorType type = collapse.getResultType();
+  if (llvm::none_of(groups, [&](ArrayRef<int64_t> group) { return isEmptyAndOpen(collapse.getSrcType(), group); }))
+    return;
+  ImplicitLocOpBuilder b(collapse.getLoc(), collapse);
+  SmallVector<OpFoldResult> sizes;
+  for (const ReassociationIndices &group : groups)
+    sizes.push_back(sizeOf(collapse, group, b));
+  Value empty = tensor::EmptyOp::create(b, sizes, type.getElementType());
+  collapse.replaceAllUsesWith(empty.getType() == type ? empty : tensor::CastOp::create(b, type, empty).getResult());
+  collapse.erase();
+}
+
+//===----------------------------------------------------------------------===//
 // Shapes of one element
 //===----------------------------------------------------------------------===//
 
@@ -156,6 +225,7 @@ struct Bufferize : attn::impl::BufferizePassBase<Bufferize> {
 
   void runOnOperation() override {
     getOperation()->walk([](tensor::ReshapeOp reshape) { reshapeByValues(reshape); });
+    getOperation()->walk([](tensor::CollapseShapeOp collapse) { replaceEmpty(collapse); });
     getOperation()->walk([](tensor::CollapseShapeOp collapse) { closeUnits(collapse); });
     getOperation()->walk([](tensor::ExpandShapeOp expand) { closeUnits(expand); });
     bufferization::OneShotBufferizationOptions options;
@@ -165,6 +235,7 @@ struct Bufferize : attn::impl::BufferizePassBase<Bufferize> {
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotModuleBufferize(getOperation(), options, state)))
       return signalPassFailure();
+    getOperation()->walk([](memref::SubViewOp view) { openOffsets(view); });
     WalkResult named = getOperation()->walk([](memref::SubViewOp view) { return WalkResult(nameDroppedDims(view)); });
     if (named.wasInterrupted())
       return signalPassFailure();
