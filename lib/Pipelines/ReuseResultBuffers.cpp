@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "ReuseResultBuffers.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
@@ -57,10 +59,13 @@ struct ReuseResultBuffers : PassWrapper<ReuseResultBuffers, OperationPass<Module
   StringRef getArgument() const override { return "attn-reuse-result-buffers"; }
   StringRef getDescription() const override { return "Compute results in their buffers"; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<bufferization::BufferizationDialect, tensor::TensorDialect>();
+    registry.insert<arith::ArithDialect, bufferization::BufferizationDialect, tensor::TensorDialect>();
   }
 
   void runOnOperation() override {
+    // Upstream takes a tensor.reshape between equal types for the same tensor, and would compute what is in front of it
+    // in a buffer of other sizes.
+    attn::reshapeByValues(getOperation());
     bufferization::OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true;
     bufferization::OneShotAnalysisState state(getOperation(), options);

@@ -215,6 +215,10 @@ static void reshapeByValues(tensor::ReshapeOp reshape) {
   reshape.erase();
 }
 
+void attn::reshapeByValues(Operation *root) {
+  root->walk([](tensor::ReshapeOp reshape) { ::reshapeByValues(reshape); });
+}
+
 namespace {
 
 struct Bufferize : attn::impl::BufferizePassBase<Bufferize> {
@@ -224,7 +228,7 @@ struct Bufferize : attn::impl::BufferizePassBase<Bufferize> {
   }
 
   void runOnOperation() override {
-    getOperation()->walk([](tensor::ReshapeOp reshape) { reshapeByValues(reshape); });
+    reshapeByValues(getOperation());
     getOperation()->walk([](tensor::CollapseShapeOp collapse) { replaceEmpty(collapse); });
     getOperation()->walk([](tensor::CollapseShapeOp collapse) { closeUnits(collapse); });
     getOperation()->walk([](tensor::ExpandShapeOp expand) { closeUnits(expand); });

@@ -25,6 +25,9 @@ void expandNamed(ClassifyTilesOp op);
 /// True if the linalg op that computes `operand` should move into the linalg op that reads it (attn-fuse-elementwise).
 bool isFusionProfitable(mlir::OpOperand *operand);
 
+/// Makes a collapse to one dimension and an expansion by the values of its shape of each tensor.reshape in `root`.
+void reshapeByValues(mlir::Operation *root);
+
 /// Adds --attn-verify-fusion to the command line of a tool: attn-fuse verifies wherever the process runs it. Call
 /// before the command line is parsed.
 void registerFusionFlags();
