@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "RaiseForeign.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -65,6 +66,8 @@ void attn::raiseTosaScatter(tosa::ScatterOp op) {
 
 void attn::buildTosaPipeline(OpPassManager &pm) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
+  // Two of upstream's passes fold all that folds. Of arith that makes a constant of x < x, also where a size is open.
+  functions.addPass(createLowerElementwisePass());
   // Static shapes as far as they follow from others, and equal ranks: the conversions ask for both.
   functions.addPass(tosa::createTosaOptionalDecompositionsPass());
   functions.addPass(tosa::createTosaInferShapesPass());
