@@ -30,6 +30,8 @@ private:
   /// An operand in a layout of attention, and that layout.
   std::pair<Value, AffineMap> buildOperand(const Operand &operand, ArrayRef<Role> roles);
   Value buildEmpty(ArrayRef<Axis> axes, Type elementType);
+  /// The tensor under the type that the graph's users of what it replaces have seen.
+  Value castTo(Type type, Value tensor);
   Value buildScale();
   ExprRef joinAtoms(ArrayRef<ExprRef> atoms, llvm::DenseMap<ExprRef, ExprRef> &by);
   Value computeSinks();
@@ -92,6 +94,11 @@ std::pair<Value, AffineMap> AttentionBuilder::buildOperand(const Operand &operan
 
 Value AttentionBuilder::buildEmpty(ArrayRef<Axis> axes, Type elementType) {
   return tensor::EmptyOp::create(builder, sizesOf(builder, elements, axes), elementType);
+}
+
+Value AttentionBuilder::castTo(Type type, Value tensor) {
+  auto like = cast<RankedTensorType>(tensor.getType()).clone(cast<RankedTensorType>(type).getShape());
+  return like == tensor.getType() ? tensor : tensor::CastOp::create(builder, like, tensor);
 }
 
 Value AttentionBuilder::buildScale() {
@@ -247,10 +254,13 @@ BuiltAttention AttentionBuilder::build() {
       Value(), weights, ArrayAttr(), ArrayAttr(), layout(queryLayout), layout(keyLayout), layout(valueLayout),
       layout(toLayout(outRoles, builder.getContext())), IntegerAttr(), IntegerAttr(), UnitAttr());
   buildRegions(op, keep);
-  BuiltAttention built{op, regroup(builder, elements, op->getResult(0), outAxes, match.outAxes), Value()};
-  if (match.weights)
-    built.weights =
-        regroup(builder, elements, op->getResult(1), weightAxes, *getAxes(elements.expressions, *match.weights));
+  Value result = regroup(builder, elements, op->getResult(0), outAxes, match.outAxes);
+  BuiltAttention built{op, castTo(match.root->getResult(0).getType(), result), Value()};
+  if (match.weights) {
+    SmallVector<Axis> axes = *getAxes(elements.expressions, *match.weights);
+    Value whole = regroup(builder, elements, op->getResult(1), weightAxes, axes);
+    built.weights = castTo(match.weights->tensor.getType(), whole);
+  }
   return built;
 }
 

@@ -51,23 +51,29 @@ static Value sliceToAxes(ImplicitLocOpBuilder &builder, Elements &elements, Valu
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<OpFoldResult> offsets, sizes = sizesOf(builder, elements, axes);
   SmallVector<OpFoldResult> strides(axes.size(), builder.getIndexAttr(1));
-  bool isWhole = true;
+  bool isWhole = true, isEmpty = llvm::is_contained(type.getShape(), 0);
   for (auto [k, axis] : llvm::enumerate(axes)) {
     offsets.push_back(builder.getIndexAttr(axis.offset));
     std::optional<int64_t> size = getConstantIntValue(sizes[k]);
     isWhole &= axis.offset == 0 && !axis.atoms.empty() && (!size || *size == type.getDimSize(k));
+    isEmpty |= size == 0;
   }
-  SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> kept;
   for (auto [axis, size] : llvm::zip_equal(axes, sizes))
     if (!axis.atoms.empty())
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+      kept.push_back(size);
   llvm::erase_if(axes, [](const Axis &axis) { return axis.atoms.empty(); });
   for (Axis &axis : axes)
     axis.offset = 0;
   if (isWhole)
     return tensor;
-  return tensor::ExtractSliceOp::create(builder, RankedTensorType::get(shape, type.getElementType()), tensor, offsets,
-                                        sizes, strides);
+  // An offset must be less than the size of its dimension, so nothing can be cut out of an empty one.
+  if (isEmpty)
+    return tensor::EmptyOp::create(builder, kept, type.getElementType());
+  SmallVector<int64_t> shape = llvm::map_to_vector(
+      kept, [](OpFoldResult size) { return getConstantIntValue(size).value_or(ShapedType::kDynamic); });
+  auto sliceType = RankedTensorType::get(shape, type.getElementType());
+  return tensor::ExtractSliceOp::create(builder, sliceType, tensor, offsets, sizes, strides);
 }
 
 /// For each axis the positions of its indices in the order of all.

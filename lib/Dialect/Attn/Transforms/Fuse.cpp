@@ -392,8 +392,12 @@ void FusePass::raiseSoftmax(Operation *op) {
     OpBuilder builder(op);
     Value out = tensor::EmptyOp::create(builder, op->getLoc(), tensor::getMixedSizes(builder, op->getLoc(), scores),
                                         type.getElementType());
-    auto whole = SoftmaxOp::create(builder, op->getLoc(), type, scores, out, builder.getI64IntegerAttr(axis));
-    op->getResult(0).replaceAllUsesWith(whole.getResult());
+    auto whole = SoftmaxOp::create(builder, op->getLoc(), out.getType(), scores, out, builder.getI64IntegerAttr(axis));
+    // Scores and weights need not leave the same sizes open.
+    Value result = whole.getResult();
+    if (type != result.getType())
+      result = tensor::CastOp::create(builder, op->getLoc(), type, result);
+    op->getResult(0).replaceAllUsesWith(result);
     reading.reset();
     Outcome &outcome = getOutcome(softmax->sum);
     // With its guard it may be raised once more.
