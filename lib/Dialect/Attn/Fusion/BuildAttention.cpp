@@ -97,8 +97,14 @@ Value AttentionBuilder::buildEmpty(ArrayRef<Axis> axes, Type elementType) {
 }
 
 Value AttentionBuilder::castTo(Type type, Value tensor) {
-  auto like = cast<RankedTensorType>(tensor.getType()).clone(cast<RankedTensorType>(type).getShape());
-  return like == tensor.getType() ? tensor : tensor::CastOp::create(builder, like, tensor);
+  auto wanted = cast<RankedTensorType>(type), like = cast<RankedTensorType>(tensor.getType()).clone(wanted.getShape());
+  if (like != tensor.getType())
+    tensor = tensor::CastOp::create(builder, like, tensor);
+  // Weights are of the scores' type; the graph may have rounded them.
+  unsigned had = like.getElementTypeBitWidth(), want = wanted.getElementTypeBitWidth();
+  if (want < had)
+    return arith::TruncFOp::create(builder, wanted, tensor);
+  return want > had ? arith::ExtFOp::create(builder, wanted, tensor).getResult() : tensor;
 }
 
 Value AttentionBuilder::buildScale() {
