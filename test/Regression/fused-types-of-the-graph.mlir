@@ -33,6 +33,20 @@ func.func @weights_of_open_type(%q: tensor<3x4xf32>, %k: tensor<5x4xf32>, %v: te
   return %r, %p : tensor<?x2xf32>, tensor<?x5xf32>
 }
 
+// Attention gives its weights in f32.
+// CHECK-LABEL: @weights_of_narrow_type
+// CHECK: %[[W:.+]] = arith.truncf {{.*}} : tensor<3x5xf32> to tensor<3x5xf16>
+// CHECK: return {{.*}}, %[[W]]
+func.func @weights_of_narrow_type(%q: tensor<3x4xf16>, %k: tensor<5x4xf16>, %v: tensor<5x2xf16>)
+    -> (tensor<3x2xf16>, tensor<3x5xf16>) {
+  %e = tensor.empty() : tensor<3x5xf16>
+  %s = attn.matmul %q, %k transpose_rhs : tensor<3x4xf16>, tensor<5x4xf16> outs(%e : tensor<3x5xf16>) -> tensor<3x5xf16>
+  %p = attn.softmax %s axis(1) : tensor<3x5xf16> outs(%e : tensor<3x5xf16>) -> tensor<3x5xf16>
+  %f = tensor.empty() : tensor<3x2xf16>
+  %r = attn.matmul %p, %v : tensor<3x5xf16>, tensor<5x2xf16> outs(%f : tensor<3x2xf16>) -> tensor<3x2xf16>
+  return %r, %p : tensor<3x2xf16>, tensor<3x5xf16>
+}
+
 // CHECK-LABEL: @head_dim_of_nothing_in_more_dimensions
 // CHECK-NOT: tensor.extract_slice
 // CHECK: attn.attention

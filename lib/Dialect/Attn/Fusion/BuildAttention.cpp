@@ -30,6 +30,8 @@ private:
   /// An operand in a layout of attention, and that layout.
   std::pair<Value, AffineMap> buildOperand(const Operand &operand, ArrayRef<Role> roles);
   Value buildEmpty(ArrayRef<Axis> axes, Type elementType);
+  /// The tensor with its floats widened or narrowed.
+  Value convertTo(Type elementType, Value tensor);
   /// The tensor under the type that the graph's users of what it replaces have seen.
   Value castTo(Type type, Value tensor);
   Value buildScale();
@@ -96,15 +98,19 @@ Value AttentionBuilder::buildEmpty(ArrayRef<Axis> axes, Type elementType) {
   return tensor::EmptyOp::create(builder, sizesOf(builder, elements, axes), elementType);
 }
 
+Value AttentionBuilder::convertTo(Type elementType, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.getElementType() == elementType)
+    return tensor;
+  bool isNarrow = type.getElementTypeBitWidth() < elementType.getIntOrFloatBitWidth();
+  Type converted = type.clone(elementType);
+  return isNarrow ? arith::ExtFOp::create(builder, converted, tensor).getResult()
+                  : arith::TruncFOp::create(builder, converted, tensor).getResult();
+}
+
 Value AttentionBuilder::castTo(Type type, Value tensor) {
-  auto wanted = cast<RankedTensorType>(type), like = cast<RankedTensorType>(tensor.getType()).clone(wanted.getShape());
-  if (like != tensor.getType())
-    tensor = tensor::CastOp::create(builder, like, tensor);
-  // Weights are of the scores' type; the graph may have rounded them.
-  unsigned had = like.getElementTypeBitWidth(), want = wanted.getElementTypeBitWidth();
-  if (want < had)
-    return arith::TruncFOp::create(builder, wanted, tensor);
-  return want > had ? arith::ExtFOp::create(builder, wanted, tensor).getResult() : tensor;
+  tensor = convertTo(cast<RankedTensorType>(type).getElementType(), tensor);
+  return type == tensor.getType() ? tensor : tensor::CastOp::create(builder, type, tensor);
 }
 
 Value AttentionBuilder::buildScale() {
@@ -183,13 +189,7 @@ Value AttentionBuilder::buildSink() {
     return computeSinks();
   Value logits =
       regroup(builder, elements, sink->tensor, *getAxes(elements.expressions, *sink), {Axis{match.roles.head, 0}});
-  auto type = cast<RankedTensorType>(logits.getType());
-  if (type.getElementType() == scoreType)
-    return logits;
-  bool isNarrow = type.getElementTypeBitWidth() < scoreType.getWidth();
-  Type wide = type.clone(scoreType);
-  return isNarrow ? arith::ExtFOp::create(builder, wide, logits).getResult()
-                  : arith::TruncFOp::create(builder, wide, logits).getResult();
+  return convertTo(scoreType, logits);
 }
 
 /// The condition of the mask region: what -inf drops; and finite constants, in rows that keep a key.
