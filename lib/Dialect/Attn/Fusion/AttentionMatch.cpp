@@ -293,10 +293,14 @@ static bool reaches(ExprRef index, const Operand &operand) {
 /// ones: behind a broadcast along one of those there is no operand of its size.
 bool Matcher::choose(ArrayRef<Operand> candidates, Type type, ArrayRef<ExprRef> contracted, Operand &chosen) {
   auto holdsAll = [&](const Operand &operand) {
-    return llvm::all_of(contracted, [&](ExprRef index) { return index->getInteger() || reaches(index, operand); });
+    std::optional<SmallVector<Axis>> axes = getAxes(expressions, operand);
+    return axes && llvm::all_of(contracted, [&](ExprRef index) {
+             return index->getInteger() ||
+                    llvm::any_of(*axes, [&](const Axis &axis) { return llvm::is_contained(axis.atoms, index); });
+           });
   };
   for (const Operand &candidate : llvm::reverse(candidates)) {
-    if (candidate.getElementType() != type || !getAxes(expressions, candidate) || !holdsAll(candidate))
+    if (candidate.getElementType() != type || !holdsAll(candidate))
       continue;
     chosen = candidate;
     // What it is read from is at computed places, but the same along some of its own dimensions.
