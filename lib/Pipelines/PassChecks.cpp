@@ -90,7 +90,8 @@ public:
     if (!isVerified || succeeded(verify(op)))
       return;
     verdict->setInvalid(name);
-    emitError(op->getLoc()) << "internal error: the pass " << name << (when == VerifyIr::Levels ? " or one before it" : "")
+    emitError(op->getLoc()) << "internal error: the pass " << name
+                            << (when == VerifyIr::Levels ? " or one before it" : "")
                             << " left IR that is not valid; please report it with the input";
     signalPassFailure(pass);
   }

@@ -25,8 +25,8 @@ constexpr int internalErrorCode = 70;
 /// files are removed. To be called first in main, on its thread.
 void reportCrashes(llvm::StringRef program);
 
-/// Reports, from now on, also where the stack of the calling thread is used up; without it such a thread ends the process
-/// in silence. For threads that a library starts; calls after the first cost nothing.
+/// Reports, from now on, also where the stack of the calling thread is used up; without it such a thread ends the
+/// process in silence. For threads that a library starts; calls after the first cost nothing.
 void coverThread();
 
 /// What the tool is doing while this lives, as in "parsing x.mlir". To be used on one thread; the innermost counts.

@@ -13,8 +13,8 @@ namespace attn {
 /// has no dimensions. Success for other ops.
 mlir::LogicalResult verifyReshapeGroups(mlir::Operation *op);
 
-/// The dimensions that an expand_shape or a collapse_shape joins, numbered as they follow one another, for passes that run
-/// where nothing has refused other numbers.
+/// The dimensions that an expand_shape or a collapse_shape joins, numbered as they follow one another, for passes that
+/// run where nothing has refused other numbers.
 template <typename OpTy> llvm::SmallVector<mlir::ReassociationIndices> getGroups(OpTy op) {
   llvm::SmallVector<mlir::ReassociationIndices> groups = op.getReassociationIndices();
   int64_t next = 0;
