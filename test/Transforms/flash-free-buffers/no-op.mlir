@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --flash-free-buffers | FileCheck %s
+// RUN: attn-opt %s --allow-unregistered-dialect --flash-free-buffers | FileCheck %s
 
 // CHECK-LABEL: func.func @returned
 // CHECK-NOT: memref.dealloc
@@ -32,6 +32,17 @@ func.func @carried_by_a_loop(%n: index) -> f32 {
     %b = memref.alloc() : memref<8xf32>
     scf.yield %b : memref<8xf32>
   }
+  %v = memref.load %r[%c0] : memref<8xf32>
+  return %v : f32
+}
+
+// Nothing tells that the op's result is another buffer.
+// CHECK-LABEL: func.func @unknown_result
+// CHECK-NOT: memref.dealloc
+func.func @unknown_result() -> f32 {
+  %c0 = arith.constant 0 : index
+  %a = memref.alloc() : memref<8xf32>
+  %r = "test.unknown"(%a) : (memref<8xf32>) -> memref<8xf32>
   %v = memref.load %r[%c0] : memref<8xf32>
   return %v : f32
 }

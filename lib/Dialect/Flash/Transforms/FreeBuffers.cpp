@@ -20,20 +20,24 @@ namespace attn::flash {
 
 using namespace mlir;
 
-/// True if `user` may hand the buffer on in a way that the alias analysis does not follow, or frees it.
-static bool escapesThrough(Operation *user) {
-  bool returnsBuffers = llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
-  return isa<memref::DeallocOp>(user) || (isa<CallOpInterface>(user) && returnsBuffers);
+using Aliases = BufferViewFlowAnalysis::ValueSetT;
+
+/// True if `user` frees the buffer, or has a result that may be the buffer without the analysis knowing it, since the op
+/// has no interface that tells.
+static bool escapesThrough(Operation *user, const Aliases &aliases) {
+  return isa<memref::DeallocOp>(user) || llvm::any_of(user->getResults(), [&](Value result) {
+           return isa<BaseMemRefType>(result.getType()) && !aliases.contains(result);
+         });
 }
 
 /// The last op of the allocation's block under which one of `aliases` is used; null if a use is elsewhere or escapes.
-static Operation *lastUse(memref::AllocOp alloc, const BufferViewFlowAnalysis::ValueSetT &aliases) {
+static Operation *lastUse(memref::AllocOp alloc, const Aliases &aliases) {
   Block *block = alloc->getBlock();
   Operation *last = alloc;
   for (Value alias : aliases)
     for (Operation *user : alias.getUsers()) {
       Operation *ancestor = block->findAncestorOpInBlock(*user);
-      if (!ancestor || ancestor->hasTrait<OpTrait::IsTerminator>() || escapesThrough(user))
+      if (!ancestor || ancestor->hasTrait<OpTrait::IsTerminator>() || escapesThrough(user, aliases))
         return nullptr;
       if (last->isBeforeInBlock(ancestor))
         last = ancestor;
