@@ -108,6 +108,8 @@ def add_gpu():
 
 # The IR is verified behind each pass, and not only where users have it verified.
 config.environment["ATTN_VERIFY_EACH"] = "1"
+# glibc fills memory that is allocated or freed with a pattern: a value read from either is wrong, and not by chance right.
+config.environment["MALLOC_PERTURB_"] = "128"
 add_host_features()
 set_suite_target()
 config.substitutions.append(("%attn_root", config.attn_source_root))
