@@ -56,8 +56,10 @@ public:
   /// An op of a body on what its operands are.
   ExprRef apply(mlir::Operation *op, llvm::ArrayRef<ExprRef> operands);
 
-  /// Takes the sizes that the ops of a function require to be equal for equal, from here on.
-  void assumeEqualSizes(mlir::Operation *function);
+  /// Takes the sizes for equal, from here on, that ops require to be equal which run whenever ops of the block do:
+  /// those of the block and of the blocks around it. A branch that is not taken requires nothing, and what a loop's
+  /// body requires cannot be told outside by the values of the body.
+  void assumeEqualSizes(mlir::Block &block);
 
   /// True if both indices run over the same extent, as far as that can be told.
   bool haveSameExtent(ExprRef a, ExprRef b);
@@ -97,6 +99,7 @@ private:
   ExprRef readExpand(mlir::tensor::ExpandShapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   ExprRef readReshape(mlir::tensor::ReshapeOp op, llvm::ArrayRef<ExprRef> indices, Reader reader);
   void assumeEqual(ExprRef a, ExprRef b);
+  void assumeEqualSizesOf(mlir::linalg::LinalgOp op);
   std::optional<bool> decide(mlir::arith::CmpIPredicate predicate, ExprRef a, ExprRef b);
   ExprRef boundOf(ExprRef e, bool isUpper);
   ExprRef readNewSize(mlir::Value tensor, int64_t dimension);

@@ -47,22 +47,30 @@ void Elements::assumeEqual(ExprRef a, ExprRef b) {
   equalSizes[x] = y;
 }
 
-void Elements::assumeEqualSizes(Operation *function) {
-  function->walk([&](linalg::LinalgOp op) {
-    if (!op.hasPureTensorSemantics() || llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
-      return;
-    SmallVector<ExprRef> sizes(op.getNumLoops(), nullptr);
-    for (OpOperand &operand : op->getOpOperands())
-      for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
-        auto loop = dyn_cast<AffineDimExpr>(expr);
-        if (!loop || !isa<RankedTensorType>(operand.get().getType()))
-          continue;
-        ExprRef size = readSize(operand.get(), k), &known = sizes[loop.getPosition()];
-        if (known)
-          assumeEqual(known, size);
-        known = known ? known : size;
-      }
-  });
+void Elements::assumeEqualSizesOf(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics() || llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
+    return;
+  SmallVector<ExprRef> sizes(op.getNumLoops(), nullptr);
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [k, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop || !isa<RankedTensorType>(operand.get().getType()))
+        continue;
+      ExprRef size = readSize(operand.get(), k), &known = sizes[loop.getPosition()];
+      if (known)
+        assumeEqual(known, size);
+      known = known ? known : size;
+    }
+}
+
+void Elements::assumeEqualSizes(Block &block) {
+  // Outer blocks first: what both know is told by the values that both see.
+  SmallVector<Block *> blocks;
+  for (Block *outer = &block; outer; outer = outer->getParentOp() ? outer->getParentOp()->getBlock() : nullptr)
+    blocks.push_back(outer);
+  for (Block *outer : llvm::reverse(blocks))
+    for (auto op : outer->getOps<linalg::LinalgOp>())
+      assumeEqualSizesOf(op);
   // What was read so far did not know.
   scalars.clear();
 }

@@ -46,10 +46,10 @@ struct Outcome {
   std::string text;
 };
 
-/// A graph as it is read, until something changes it.
+/// A graph as the ops of a block read it, until something changes it.
 struct Reading {
-  explicit Reading(func::FuncOp function) : expressions(function.getContext()), elements(expressions) {
-    elements.assumeEqualSizes(function);
+  explicit Reading(Block &block) : expressions(block.getParentOp()->getContext()), elements(expressions) {
+    elements.assumeEqualSizes(block);
   }
   Expressions expressions;
   Elements elements;
@@ -61,10 +61,11 @@ public:
   void runOnOperation() override;
 
 private:
-  /// What the function's tensors are; valid until the next change, after which `reading` must be reset.
-  Elements &getElements() {
+  /// What the tensors are that `op` reads; valid until the next change, after which `readings` must be cleared.
+  Elements &getElements(Operation *op) {
+    std::shared_ptr<Reading> &reading = readings[op->getBlock()];
     if (!reading)
-      reading = std::make_shared<Reading>(getOperation());
+      reading = std::make_shared<Reading>(*op->getBlock());
     return reading->elements;
   }
   /// Of the softmax that the op stands for, which is noted where it was not known as one.
@@ -78,7 +79,7 @@ private:
   void report();
 
   /// Never shared, but passes are copied before they run.
-  std::shared_ptr<Reading> reading;
+  llvm::DenseMap<Block *, std::shared_ptr<Reading>> readings;
   llvm::MapVector<Operation *, Outcome> softmaxes;
   /// What may be a product with values, and is not looked at yet.
   llvm::SetVector<Operation *> contractions;
@@ -258,7 +259,7 @@ void FusePass::eraseDead() {
 }
 
 LogicalResult FusePass::fuse(Operation *root) {
-  Elements &elements = getElements();
+  Elements &elements = getElements(root);
   Miss miss;
   SoftmaxOptions options{allowUnshiftedExp, leastCheckedKeys};
   llvm::DenseSet<Operation *> dead = findDead(root);
@@ -284,7 +285,7 @@ LogicalResult FusePass::fuse(Operation *root) {
   if (isVerified && failed(verifyFusion(elements, *match, built)))
     return failure();
   getOutcome(match->softmax.sum) = {true, false, describe(*match, built.op)};
-  reading.reset();
+  readings.clear();
   Block *block = root->getBlock();
   root->getResult(0).replaceAllUsesWith(built.out);
   if (built.weights) {
@@ -352,8 +353,10 @@ static bool sumsExponentials(Elements &elements, Operation *op) {
 }
 
 void FusePass::findSoftmaxes() {
-  Elements &elements = getElements();
   getOperation().walk([&](Operation *op) {
+    if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      return;
+    Elements &elements = getElements(op);
     auto indices = isElementwiseEnd(op) ? elements.makeResultIndices(op) : std::nullopt;
     if (Operation *folded = indices ? findFoldedSoftmax(elements, elements.read(op->getResult(0), *indices)) : nullptr)
       getOutcome(folded);
@@ -373,7 +376,7 @@ static Value findScores(const Elements &elements, const Softmax &softmax, ArrayR
 
 /// Makes an elementwise op that ends a softmax which is not fused an attn.softmax.
 void FusePass::raiseSoftmax(Operation *op) {
-  Elements &elements = getElements();
+  Elements &elements = getElements(op);
   auto indices = elements.makeResultIndices(op);
   if (!indices)
     return;
@@ -398,7 +401,7 @@ void FusePass::raiseSoftmax(Operation *op) {
     if (type != result.getType())
       result = tensor::CastOp::create(builder, op->getLoc(), type, result);
     op->getResult(0).replaceAllUsesWith(result);
-    reading.reset();
+    readings.clear();
     Outcome &outcome = getOutcome(softmax->sum);
     // With its guard it may be raised once more.
     bool isFirst = !raised.contains(softmax->sum);
@@ -431,9 +434,9 @@ void FusePass::runOnOperation() {
   softmaxes.clear();
   locations.clear();
   raised.clear();
-  reading.reset();
+  readings.clear();
   findSoftmaxes();
-  reading.reset();
+  readings.clear();
   if (softmaxes.empty())
     return;
   resolveSizes(getOperation());
@@ -450,7 +453,7 @@ void FusePass::runOnOperation() {
     isRight = succeeded(fuse(first));
   }
   // What was built and not committed goes, too.
-  reading.reset();
+  readings.clear();
   eraseDead();
   if (!isRight)
     return signalPassFailure();
@@ -462,7 +465,7 @@ void FusePass::runOnOperation() {
   if (llvm::any_of(softmaxes, [](auto &entry) { return !entry.second.isFused; }))
     for (Operation *op : ends)
       raiseSoftmax(op);
-  reading.reset();
+  readings.clear();
   eraseDead();
   report();
 }
