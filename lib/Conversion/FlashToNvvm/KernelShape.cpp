@@ -67,6 +67,20 @@ struct TileSurvey {
     }
     return success();
   }
+
+  /// What a GPU cannot do of it, as checkGpuTiles has it; `element` is that of the tiles in memory. Empty for nothing.
+  std::string whyNotForGpu(Type element) const {
+    TileQuery query;
+    query.scoreBits = element.isF64() ? 64 : 32;
+    query.elementBits = element.getIntOrFloatBitWidth();
+    // Without keys nothing is read of queries.
+    query.headDim = keys ? headDim : 0;
+    query.valueDim = valueDim;
+    TileSizes sizes{};
+    sizes.queryRows = rows;
+    sizes.kvTile = keys;
+    return checkGpuTiles(query, sizes);
+  }
 };
 
 } // namespace
@@ -97,18 +111,13 @@ FailureOr<KernelShape> nvvm::shapeOfKernel(func::FuncOp kernel, const GpuTarget 
     shape.threads = tiles.hasClasses ? 32 : 128;
     return shape;
   }
-  if (ShapedType::isDynamic(tiles.headDim) && tiles.keys)
-    return kernel.emitOpError("expects a head size that the types tell"), failure();
-  if (ShapedType::isDynamic(tiles.valueDim))
-    return kernel.emitOpError("expects a value size that the types tell"), failure();
   shape.kind = KernelKind::Tiles;
   shape.rows = tiles.rows;
   shape.kvTile = tiles.keys;
   // Merging reads no elements; its tiles are those of f32.
   shape.element = tiles.element ? tiles.element : Float32Type::get(kernel.getContext());
-  if (shape.element.isF64())
-    return kernel.emitOpError("has tiles of f64, which is not supported on a GPU target; use f32, f16 or bf16"),
-           failure();
+  if (std::string problem = tiles.whyNotForGpu(shape.element); !problem.empty())
+    return kernel.emitOpError(problem), failure();
   const unsigned bits = shape.element.getIntOrFloatBitWidth();
   shape.warpRows = gpuWarpRows(bits, tiles.headDim, tiles.valueDim, shape.rows);
   shape.consumers = tiles.keys ? gpuWarpgroups(target, bits, shape.rows) : 0;

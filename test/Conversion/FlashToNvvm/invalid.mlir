@@ -17,7 +17,7 @@ gpu.module @attn_device {
 // -----
 
 gpu.module @attn_device {
-  // expected-error @below {{'func.func' op expects a value size that the types tell}}
+  // expected-error @below {{'func.func' op expects head and value sizes that the types tell on a GPU target, but got a dynamic one}}
   func.func @dynamic_values(%item: index, %e: index) {
     %m, %l, %a = flash.init value_dim %e : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
     return
@@ -35,6 +35,26 @@ gpu.module @attn_device {
     %m, %l, %a = flash.init : !flash.rows<256, f32>, !flash.rows<256, f32>, !flash.acc<256 x 256, f32>
     %s, %t = flash.scores %query, %k at(%n, %n : %n, %n, %n) rows %n keys %n
       : !flash.query<256 x 256, f16>, !m -> !flash.scores<256 x 64, f32>, !flash.rows<256, f32>
+    return
+  }
+}
+
+// -----
+
+gpu.module @attn_device {
+  // expected-error @below {{'func.func' op expects head and value sizes up to 256 on a GPU target, but got 0 and 4611686018427387904}}
+  func.func @large_values(%item: index) {
+    %m, %l, %a = flash.init : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 4611686018427387904, f32>
+    return
+  }
+}
+
+// -----
+
+gpu.module @attn_device {
+  // expected-error @below {{'func.func' op expects tiles of 16 to 256 query rows on a GPU target, but got 8}}
+  func.func @few_rows(%item: index) {
+    %m, %l, %a = flash.init : !flash.rows<8, f32>, !flash.rows<8, f32>, !flash.acc<8 x 16, f32>
     return
   }
 }

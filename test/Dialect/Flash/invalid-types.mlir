@@ -50,3 +50,13 @@ func.func private @rows_of_index(!flash.rows<4, index>)
 // expected-error @below {{expected integer value}}
 // expected-error @below {{failed to parse Flash_RowsType parameter 'rows'}}
 func.func private @dynamic_rows(!flash.rows<?, f32>)
+
+// -----
+
+// expected-error @below {{expects rows of a tile to be at most 65536, but got 4611686018427387904}}
+func.func private @many_rows(!flash.rows<4611686018427387904, f32>)
+
+// -----
+
+// expected-error @below {{expects keys of a tile to be at most 65536, but got 65537}}
+func.func private @many_keys(!flash.scores<4 x 65537, f32>)
