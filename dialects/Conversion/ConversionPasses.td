@@ -106,8 +106,7 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
     does not depend on j is built once a chunk. A captured read that varies by row, and whose index in the last dimension
     is j plus something (held between bounds or not), is copied for the chunk and tile as a transposed block; others are
     gathered.
-    Where nobody looks at scores before the softmax, a constant scale of 2^-16 to 1 stays out of them, and is a part of the
-    factor of the exponent; elsewhere dot products are multiplied by it.
+    The unit of an exponential is a part of its constants.
     Where a mask has bounds each chunk works on the keys that they leave to it.
     Scratch is memref.alloc at the top of the parallel body (flash-outline-parallel makes it per-thread memory).
 

@@ -16,9 +16,15 @@ def Flash_ModRegions : NativeOpTrait<"ModRegions"> {
   let cppNamespace = "::attn";
 }
 
+def Flash_PositiveFloat : AttrConstraint<CPred<"::llvm::cast<::mlir::FloatAttr>($_self).getValueAsDouble() > 0">,
+                                         "whose value is positive">;
+
 def Flash_Wide : AnyTypeOf<[F32, F64]>;
 /// A view [batch, heads or kvHeads, length, headDim or valueDim] of an operand, whatever its layout in memory.
 def Flash_View : MemRefRankOf<[F16, BF16, F32, F64], [4]>;
+
+/// A score in natural units is `unit` times what tiles of scores and rows of maxima hold (flash-fold-scale).
+def Flash_Unit : DefaultValuedAttr<ConfinedAttr<F64Attr, [Flash_PositiveFloat]>, "::llvm::APFloat(1.0)">;
 
 /// Query heads that share a tile: see flash.load_query.
 def Flash_Group : DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">;
@@ -30,17 +36,14 @@ def Flash_Group : DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">;
 def Flash_LoadQueryOp : Flash_Op<"load_query", [MemoryEffects<[MemRead]>]> {
   let summary = "load a tile of queries";
   let description = [{
-    `result[r, d] = source[b, h(r), i(r), d]` for r < rows, 0 for the other rows. With `scale` the scores of this tile
-    are multiplied by it: a target folds it in where it likes.
+    `result[r, d] = source[b, h(r), i(r), d]` for r < rows, 0 for the other rows.
 
     Here and in the other steps of the tile row r is head `h(r) = h + r mod group` and query `i(r) = i0 + r / group`:
     heads that share keys and values may share a tile. Without `group` it is 1, and a tile has one head.
   }];
-  let arguments = (ins Flash_View:$source, Index:$b, Index:$h, Index:$i0, Index:$rows, Optional<Flash_Wide>:$scale,
-                       Flash_Group:$group);
+  let arguments = (ins Flash_View:$source, Index:$b, Index:$h, Index:$i0, Index:$rows, Flash_Group:$group);
   let results = (outs Flash_QueryType:$result);
-  let assemblyFormat = [{ $source `[` $b `,` $h `,` $i0 `]` `rows` $rows (`group` $group^)?
-    (`scale` $scale^ `:` type($scale))? attr-dict
+  let assemblyFormat = [{ $source `[` $b `,` $h `,` $i0 `]` `rows` $rows (`group` $group^)? attr-dict
     `:` type($source) `->` qualified(type($result)) }];
   let hasVerifier = 1;
 }
@@ -65,7 +68,7 @@ def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[
   let summary = "scores of a tile of queries and a tile of keys, and the maximum of each row";
   let description = [{
     ```
-    s = scale * sum_d query[r, d] * key[b, hk, j0 + k, d]      (scale as load_query has it)
+    s = scale * sum_d query[r, d] * key[b, hk, j0 + k, d]      scale: 1 without the operand
     s = score(s, b, h, i, j)                                   if there is a score region; h = h(r), i = i(r), j = j0 + k
     s = where(b, h, i, j) ? s : -inf                           if there is a mask region
     scores[r, k] = s, rowMax[r] = max over k < keys
@@ -75,10 +78,11 @@ def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[
     range (convert-attn-to-flash clamps what is not proved).
   }];
   let arguments = (ins Flash_QueryType:$query, Flash_View:$key, Index:$b, Index:$h, Index:$hk, Index:$i0, Index:$j0,
-                       Index:$rows, Index:$keys, Flash_Group:$group);
+                       Index:$rows, Index:$keys, Optional<Flash_Wide>:$scale, Flash_Group:$group);
   let results = (outs Flash_ScoresType:$scores, Flash_RowsType:$rowMax);
   let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
-  let assemblyFormat = [{ $query `,` $key `at` `(` $b `,` $h `:` $hk `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys (`group` $group^)?
+  let assemblyFormat = [{ $query `,` $key `at` `(` $b `,` $h `:` $hk `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys
+    (`group` $group^)? (`scale` $scale^ `:` type($scale))?
     (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
     attr-dict `:` qualified(type($query)) `,` type($key) `->` qualified(type($scores)) `,` qualified(type($rowMax)) }];
   let hasVerifier = 1;
@@ -88,25 +92,25 @@ def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[
 def Flash_UpdateMaxOp : Flash_Op<"update_max", [Pure, AllTypesMatch<["old", "tileMax", "newMax", "rescale"]>]> {
   let summary = "fold the maximum of a tile into the running maximum";
   let description = [{
-    `newMax = max(old, tileMax)`, `rescale = exp(old - newMax)`, 0 where newMax is -inf. Consumes old.
+    `newMax = max(old, tileMax)`, `rescale = exp(unit * (old - newMax))`, 0 where newMax is -inf. Consumes old.
   }];
-  let arguments = (ins Flash_RowsType:$old, Flash_RowsType:$tileMax);
+  let arguments = (ins Flash_RowsType:$old, Flash_RowsType:$tileMax, Flash_Unit:$unit);
   let results = (outs Flash_RowsType:$newMax, Flash_RowsType:$rescale);
-  let assemblyFormat = "$old `,` $tileMax attr-dict `:` qualified(type($old))";
+  let assemblyFormat = "$old `,` $tileMax (`unit` $unit^)? attr-dict `:` qualified(type($old))";
 }
 
 def Flash_WeightsOp : Flash_Op<"weights", [Pure, AllTypesMatch<["scores", "weights"]>,
     AllTypesMatch<["max", "sum", "rescale", "newSum"]>]> {
   let summary = "unnormalised weights of a tile, and the running sum";
   let description = [{
-    `weights[r, k] = exp(scores[r, k] - max[r])`, `newSum = sum * rescale + sum over k < keys of weights`. The
+    `weights[r, k] = exp(unit * (scores[r, k] - max[r]))`, `newSum = sum * rescale + sum over k < keys of weights`. The
     difference is taken before it is scaled to base 2, so that finite scores of any size stay finite. A row whose max is
     -inf has weights 0. Rows at and behind `rows` are left undefined. Consumes scores and sum.
   }];
   let arguments = (ins Flash_ScoresType:$scores, Flash_RowsType:$max, Flash_RowsType:$sum, Flash_RowsType:$rescale,
-                       Index:$rows, Index:$keys);
+                       Index:$rows, Index:$keys, Flash_Unit:$unit);
   let results = (outs Flash_ScoresType:$weights, Flash_RowsType:$newSum);
-  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `rows` $rows `keys` $keys attr-dict `:` qualified(type($scores)) `,`
+  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `rows` $rows `keys` $keys (`unit` $unit^)? attr-dict `:` qualified(type($scores)) `,`
     qualified(type($max)) }];
   let hasVerifier = 1;
 }
@@ -140,10 +144,11 @@ def Flash_StoreOp : Flash_Op<"store", [MemoryEffects<[MemWrite]>]> {
 
 def Flash_StoreLseOp : Flash_Op<"store_lse", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>]> {
   let summary = "write the logarithm of the denominators";
-  let description = [{ `dest[b, h(r), i(r)] = max[r] + log(sum[r])` for r < rows; -inf where sum is 0. }];
+  let description = [{ `dest[b, h(r), i(r)] = unit * max[r] + log(sum[r])` for r < rows; -inf where sum is 0. }];
   let arguments = (ins Flash_RowsType:$max, Flash_RowsType:$sum, MemRefRankOf<[F32, F64], [3]>:$dest, Index:$b,
-                       Index:$h, Index:$i0, Index:$rows, Flash_Group:$group);
-  let assemblyFormat = [{ $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows (`group` $group^)? attr-dict `:`
+                       Index:$h, Index:$i0, Index:$rows, Flash_Group:$group, Flash_Unit:$unit);
+  let assemblyFormat = [{ $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `]` `rows` $rows (`group` $group^)?
+    (`unit` $unit^)? attr-dict `:`
     qualified(type($max)) `,` type($dest) }];
   let hasVerifier = 1;
 }
@@ -151,14 +156,14 @@ def Flash_StoreLseOp : Flash_Op<"store_lse", [MemoryEffects<[MemWrite]>, AllType
 def Flash_StoreWeightsOp : Flash_Op<"store_weights", [MemoryEffects<[MemWrite]>, AllTypesMatch<["max", "sum"]>]> {
   let summary = "write the final weights of a tile";
   let description = [{
-    `dest[b, h(r), i(r), j0 + k] = exp(scores[r, k] - max[r]) / sum[r]` for r < rows and k < keys, 0 where sum is 0;
+    `dest[b, h(r), i(r), j0 + k] = exp(unit * (scores[r, k] - max[r])) / sum[r]` for r < rows and k < keys, 0 where sum is 0;
     max and sum are the final ones of the row. Keys from `keys` to `zeros` get 0. Consumes scores.
   }];
   let arguments = (ins Flash_ScoresType:$scores, Flash_RowsType:$max, Flash_RowsType:$sum, Flash_View:$dest, Index:$b,
                        Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys, Index:$zeros,
-                       Flash_Group:$group);
+                       Flash_Group:$group, Flash_Unit:$unit);
   let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $dest `[` $b `,` $h `,` $i0 `,` $j0 `]` `rows` $rows
-    `keys` $keys `zeros` $zeros (`group` $group^)? attr-dict `:` qualified(type($scores)) `,` qualified(type($max)) `,` type($dest) }];
+    `keys` $keys `zeros` $zeros (`group` $group^)? (`unit` $unit^)? attr-dict `:` qualified(type($scores)) `,` qualified(type($max)) `,` type($dest) }];
   let hasVerifier = 1;
 }
 
@@ -201,10 +206,11 @@ def Flash_FinishScoresOp : Flash_Op<"finish_scores", [RecursiveMemoryEffects, Si
     The second half of `flash.scores`: scale, regions and maxima. Consumes products.
   }];
   let arguments = (ins Flash_ScoresType:$products, Index:$b, Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys,
-                       Flash_Group:$group);
+                       Optional<Flash_Wide>:$scale, Flash_Group:$group);
   let results = (outs Flash_ScoresType:$scores, Flash_RowsType:$rowMax);
   let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
-  let assemblyFormat = [{ $products `at` `(` $b `,` $h `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys (`group` $group^)?
+  let assemblyFormat = [{ $products `at` `(` $b `,` $h `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys
+    (`group` $group^)? (`scale` $scale^ `:` type($scale))?
     (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
     attr-dict `:` qualified(type($products)) `,` qualified(type($rowMax)) }];
   let hasVerifier = 1;
@@ -260,7 +266,8 @@ def Flash_StorePartialOp : Flash_Op<"store_partial", [MemoryEffects<[MemWrite]>,
   let description = [{
     `maxDest[p, h(r), i(r)] = max[r]`, `sumDest[p, h(r), i(r)] = sum[r]`, `accDest[p, h(r), i(r), e] = acc[r, e]` for
     r < rows: a partial result, not normalised and not rounded. `p` numbers the pairs of a batch entry and a segment of
-    its keys. The unit of the maxima is the target's: `load_partial` in the same function reads them. Consumes acc.
+    its keys. The maxima count in the unit of the ops around: those around the `load_partial` that reads them have the
+    same one. Consumes acc.
   }];
   let arguments = (ins Flash_RowsType:$max, Flash_RowsType:$sum, Flash_AccType:$acc, Flash_PartialRows:$maxDest,
                        Flash_PartialRows:$sumDest, Flash_PartialAcc:$accDest, Index:$p, Index:$h, Index:$i0,
@@ -293,7 +300,8 @@ def Flash_MergeOp : Flash_Op<"merge", [Pure,
   let summary = "merge the results over two sets of keys";
   let description = [{
     ```
-    newMax = max(max, otherMax), x = exp(max - newMax), y = exp(otherMax - newMax)        0 where newMax is -inf
+    newMax = max(max, otherMax)
+    x = exp(unit * (max - newMax)), y = exp(unit * (otherMax - newMax))                   0 where newMax is -inf
     newSum = sum * x + otherSum * y
     newAcc[r, e] = acc[r, e] * x[r] + otherAcc[r, e] * y[r]
     ```
@@ -302,10 +310,10 @@ def Flash_MergeOp : Flash_Op<"merge", [Pure,
     Source: FlashDecoding (https://crfm.stanford.edu/2023/10/12/flashdecoding.html).
   }];
   let arguments = (ins Flash_RowsType:$max, Flash_RowsType:$sum, Flash_AccType:$acc, Flash_RowsType:$otherMax,
-                       Flash_RowsType:$otherSum, Flash_AccType:$otherAcc, Index:$rows);
+                       Flash_RowsType:$otherSum, Flash_AccType:$otherAcc, Index:$rows, Flash_Unit:$unit);
   let results = (outs Flash_RowsType:$newMax, Flash_RowsType:$newSum, Flash_AccType:$newAcc);
   let assemblyFormat = [{ `(` $max `,` $sum `,` $acc `)` `,` `(` $otherMax `,` $otherSum `,` $otherAcc `)`
-    `rows` $rows attr-dict `:` qualified(type($max)) `,` qualified(type($acc)) }];
+    `rows` $rows (`unit` $unit^)? attr-dict `:` qualified(type($max)) `,` qualified(type($acc)) }];
   let hasVerifier = 1;
 }
 

@@ -76,6 +76,20 @@ def OutlineKernelsPass : Pass<"flash-outline-kernels", "::mlir::ModuleOp"> {
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
 
+def FoldScalePass : Pass<"flash-fold-scale", "::mlir::func::FuncOp"> {
+  let summary = "Multiply exponents by the scale of the scores in place of the scores";
+  let description = [{
+    Where all scores of a softmax have one constant scale from 2^-16 to 1 and nothing but the softmax looks at them (no
+    score region, no sink), tiles hold dot products: the scale leaves `flash.scores` and becomes the `unit` of the ops
+    that need natural units, which multiply by a constant already. Elsewhere a scale of 1 leaves `flash.scores`, and
+    nothing else changes. Keys in segments and the merge of their results are one softmax.
+
+    Decides: `scale` of flash.scores, `unit` of flash.update_max, weights, merge, store_lse and store_weights.
+    Example: test/Transforms/flash-fold-scale/doc-example.mlir.
+  }];
+  let dependentDialects = ["::attn::flash::FlashDialect"];
+}
+
 def OverlapProductsPass : Pass<"flash-overlap-products", "::mlir::func::FuncOp"> {
   let summary = "Multiply the next tile's keys beside the softmax and the values of this one";
   let description = [{

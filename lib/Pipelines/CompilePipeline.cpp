@@ -79,6 +79,7 @@ static void addTiledPasses(OpPassManager &pm, const PipelineOptions &options) {
   functions.addPass(createConvertAttnToFlashPass(
       {options.tileQ, options.tileKv, options.segmentKeys, options.target, options.skipTiles, options.countKvTiles}));
   cleanUp(functions, isGpuTarget(options.target));
+  functions.addPass(flash::createFoldScalePass());
   // What the next level relies on: tiles may be updated in place.
   functions.addPass(flash::createVerifyFormPass());
 }

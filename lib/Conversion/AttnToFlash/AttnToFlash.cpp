@@ -55,6 +55,9 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::flash;
 
+/// Scores are built in natural units; flash-fold-scale changes the unit.
+static llvm::APFloat naturalUnit() { return llvm::APFloat(1.0); }
+
 namespace {
 
 /// The loop-carried state of the online softmax.
@@ -128,7 +131,7 @@ private:
 
 ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked) {
   auto scores = ScoresOp::create(b, scoresType(), rowsType(), query, parts.key, tile.batch, tile.head, kvHead, tile.i0,
-                                 j0, rows, keys, tiles.group);
+                                 j0, rows, keys, op.getScale(), tiles.group);
   IRMapping mapping;
   op.getScoreRegion().cloneInto(&scores.getScoreRegion(), mapping);
   if (isMasked)
@@ -139,9 +142,9 @@ ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value ke
 SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked,
                                        const SoftmaxState &state) {
   ScoresOp scores = buildScores(b, j0, keys, isMasked);
-  auto update = UpdateMaxOp::create(b, rowsType(), rowsType(), state.max, scores.getRowMax());
+  auto update = UpdateMaxOp::create(b, rowsType(), rowsType(), state.max, scores.getRowMax(), naturalUnit());
   auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum,
-                                   update.getRescale(), rows, keys);
+                                   update.getRescale(), rows, keys, naturalUnit());
   auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(),
                                   parts.value, tile.batch, kvHead, j0, rows, keys);
   if (options.countKvTiles)
@@ -233,7 +236,7 @@ void TiledAttention::buildWeights(const KvRange &range, const SoftmaxState &fina
         Value all = arith::MinSIOp::create(b, arith::SubIOp::create(b, parts.kvLen, j0), index(tiles.kvTile));
         ScoresOp scores = buildScores(b, j0, keys, /*isMasked=*/true);
         StoreWeightsOp::create(b, scores.getScores(), final.max, final.sum, op.getWeights(), tile.batch, tile.head,
-                               tile.i0, j0, rows, keys, all, tiles.group);
+                               tile.i0, j0, rows, keys, all, tiles.group, naturalUnit());
         scf::YieldOp::create(b);
       });
 }
@@ -250,8 +253,7 @@ SoftmaxState TiledAttention::buildInit(Value sink) {
 SoftmaxState TiledAttention::buildSoftmax(const KvRange &range, Value sink) {
   auto source = cast<MemRefType>(parts.query.getType());
   auto queryType = QueryType::get(b.getContext(), tiles.queryRows, source.getDimSize(3), source.getElementType());
-  query =
-      LoadQueryOp::create(b, queryType, parts.query, tile.batch, tile.head, tile.i0, rows, op.getScale(), tiles.group);
+  query = LoadQueryOp::create(b, queryType, parts.query, tile.batch, tile.head, tile.i0, rows, tiles.group);
   SoftmaxState start = buildInit(sink);
   return plan.isClassified ? buildRuns(range, start) : buildKvLoops(range, start);
 }
@@ -259,7 +261,8 @@ SoftmaxState TiledAttention::buildSoftmax(const KvRange &range, Value sink) {
 void TiledAttention::buildResults(const SoftmaxState &final) {
   StoreOp::create(b, final.acc, final.sum, parts.out, tile.batch, tile.head, tile.i0, rows, tiles.group);
   if (op.getLse())
-    StoreLseOp::create(b, final.max, final.sum, op.getLse(), tile.batch, tile.head, tile.i0, rows, tiles.group);
+    StoreLseOp::create(b, final.max, final.sum, op.getLse(), tile.batch, tile.head, tile.i0, rows, tiles.group,
+                       naturalUnit());
 }
 
 void TiledAttention::buildTile() {
@@ -296,8 +299,9 @@ void TiledAttention::buildMergedTile(const KvSegments &segments) {
         auto partial = LoadPartialOp::create(b, rowsType(), rowsType(), carried[2].getType(), segments.max,
                                              segments.sum, segments.acc, segments.entry(b, tile.batch, segment),
                                              tile.head, tile.i0, rows, tiles.group);
-        auto merged = MergeOp::create(b, rowsType(), rowsType(), carried[2].getType(), carried[0], carried[1],
-                                      carried[2], partial.getMax(), partial.getSum(), partial.getAcc(), rows);
+        auto merged =
+            MergeOp::create(b, rowsType(), rowsType(), carried[2].getType(), carried[0], carried[1], carried[2],
+                            partial.getMax(), partial.getSum(), partial.getAcc(), rows, naturalUnit());
         scf::YieldOp::create(b, merged.getResults());
       });
   buildResults({loop.getResult(0), loop.getResult(1), loop.getResult(2)});

@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "../FlashLanes/Regions.h"
-#include "../FlashLanes/ScoreUnit.h"
 #include "Patterns.h"
 #include "TileAccess.h"
 #include "attn/Conversion/Passes.h"
@@ -110,9 +109,6 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
     CpuLowering lowering;
     if (failed(chooseBlocks(lowering)))
       return signalPassFailure();
-    lowering.unit = scoreUnit(getOperation());
-    if (lowering.unit == 1)
-      noteScales(getOperation(), lowering.scoreScale);
     placePrefetches(getOperation(), lowering);
     if (skipKeys)
       placeChunkKeys(getOperation(), lowering);

@@ -8,7 +8,7 @@
 
 namespace attn::cpu {
 
-/// What the patterns share: the register block (keys or value columns times `lanes` queries), and where the scale goes.
+/// What the patterns share: the register block (keys or value columns times `lanes` queries).
 struct CpuLowering {
   /// For a chunk of so many lanes.
   std::function<int64_t(int64_t lanes)> blockRows;
@@ -16,10 +16,6 @@ struct CpuLowering {
   /// A tile of so many rows, two vectors, or fewer does so little for each key that reading the keys takes its time.
   int64_t fewRows = 1;
   int64_t blockRowsOf(mlir::VectorType chunk) const { return blockRows(chunk.getDimSize(0)); }
-  /// A score in natural units is `unit` times what tiles hold (ScoreUnit.h).
-  double unit = 1;
-  /// What dot products are multiplied by, from their scores op. Null for 1.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> scoreScale;
   /// The values that go with the keys of a scores op, where it is worth asking memory for them early.
   llvm::DenseMap<mlir::Operation *, mlir::Value> valuesToPrefetch;
   /// Of a scores, weights or accumulate op with a mask that has bounds: the keys of each chunk, memref [chunks, 2].

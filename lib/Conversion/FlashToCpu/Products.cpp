@@ -135,7 +135,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
     MemRefType rows = convert(op.getRowMax().getType());
     Value tile = createScratch(b, convert(op.getScores().getType()), {}), rowMax = createScratch(b, rows, {});
     VectorType chunk = chunkType(lowering, rows);
-    ScoreEpilogue epilogue(b, op, adaptor, tile, chunk, lowering.scoreScale.lookup(op));
+    ScoreEpilogue epilogue(b, op, adaptor, tile, chunk);
     KvTile kvTile(b, adaptor.getKey(), {adaptor.getB(), adaptor.getHk()}, adaptor.getJ0(), adaptor.getKeys(),
                   {op.getScores().getType().getKeys(), cast<MemRefType>(tile.getType()).getDimSize(0)},
                   chunk.getElementType());

@@ -16,8 +16,8 @@ using namespace attn::lanes;
 using namespace attn::flash;
 
 ScoreEpilogue::ScoreEpilogue(ImplicitLocOpBuilder &b, ScoresOp op, ScoresOp::Adaptor adaptor, Value tile,
-                             VectorType chunk, Value scale)
-    : tile(tile), op(op), adaptor(adaptor), chunk(chunk), scale(scale), score(prepare(b, op.getScoreRegion())),
+                             VectorType chunk)
+    : tile(tile), op(op), adaptor(adaptor), chunk(chunk), score(prepare(b, op.getScoreRegion())),
       mask(prepare(b, op.getMaskRegion())) {}
 
 TileRows ScoreEpilogue::rows() { return {adaptor.getH(), adaptor.getI0(), adaptor.getRows(), int64_t(op.getGroup())}; }
@@ -158,7 +158,7 @@ LogicalResult ScoreEpilogue::start(ImplicitLocOpBuilder &b, Value lane, Value fi
 
 FailureOr<Value> ScoreEpilogue::finish(ImplicitLocOpBuilder &b, Value dot, Value k, Value lane) {
   Value value = dot;
-  if (scale)
+  if (Value scale = adaptor.getScale())
     value = arith::MulFOp::create(b, value, vector::BroadcastOp::create(b, chunk, scale));
   if (!score.region->empty()) {
     FailureOr<Value> changed = cloneForKey(b, score, value, k);

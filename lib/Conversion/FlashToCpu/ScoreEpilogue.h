@@ -17,10 +17,10 @@ namespace attn::cpu {
 /// AMD.)
 class ScoreEpilogue {
 public:
-  /// `tile` receives the scores, `scale` may be null. Makes scratch for copies: not inside of a loop that is being
+  /// `tile` receives the scores. Makes scratch for copies: not inside of a loop that is being
   /// built.
   ScoreEpilogue(mlir::ImplicitLocOpBuilder &builder, flash::ScoresOp op, flash::ScoresOp::Adaptor adaptor,
-                mlir::Value tile, mlir::VectorType chunk, mlir::Value scale);
+                mlir::Value tile, mlir::VectorType chunk);
 
   /// True if regions are applied later: the tile takes dot products, then applyRegions makes scores of them.
   bool isApart() const { return !score.region->empty(); }
@@ -70,7 +70,6 @@ private:
   flash::ScoresOp op;
   flash::ScoresOp::Adaptor adaptor;
   mlir::VectorType chunk;
-  mlir::Value scale;
   LanedRegion score, mask;
 };
 

@@ -106,8 +106,8 @@ template <typename OpTy> struct TilePattern : OpConversionPattern<OpTy> {
   }
 
   /// A weight before it is divided by the sum.
-  Value weightOf(ImplicitLocOpBuilder &b, Value score, Value max) const {
-    return vectorExp(b, arith::SubFOp::create(b, score, max), lowering.unit);
+  static Value weightOf(ImplicitLocOpBuilder &b, OpTy op, Value score, Value max) {
+    return vectorExp(b, arith::SubFOp::create(b, score, max), op.getUnit().convertToDouble());
   }
 
   const CpuLowering &lowering;
@@ -164,7 +164,7 @@ struct UpdateMax : TilePattern<UpdateMaxOp> {
     forAllChunks(b, chunk, rows, [&](ImplicitLocOpBuilder &b, Value lane) {
       Value old = loadRows(b, chunk, adaptor.getOld(), lane);
       Value max = vectorMax(b, old, loadRows(b, chunk, adaptor.getTileMax(), lane));
-      storeRows(b, weightOf(b, old, finiteMax(b, max)), rescale, lane);
+      storeRows(b, weightOf(b, op, old, finiteMax(b, max)), rescale, lane);
       storeRows(b, max, adaptor.getOld(), lane);
     });
     return {adaptor.getOld(), rescale};
@@ -184,7 +184,7 @@ struct Weights : TilePattern<WeightsOp> {
       Value sum = buildCarryingLoop(b, keys.first, keys.end, 1, start,
                                     [&](ImplicitLocOpBuilder &b, Value k, ValueRange carried) -> SmallVector<Value> {
                                       Value score = loadLanes(b, chunk, tile, k, lane);
-                                      Value weight = weightOf(b, score, max);
+                                      Value weight = weightOf(b, op, score, max);
                                       storeLanes(b, weight, tile, k, lane);
                                       return {arith::AddFOp::create(b, carried[0], weight)};
                                     })[0];
@@ -218,7 +218,7 @@ struct StoreLse : TilePattern<StoreLseOp> {
     Value line = createScratch(b, convert(op.getMax().getType()), {});
     forChunks(b, chunk, adaptor.getRows(), [&](ImplicitLocOpBuilder &b, Value lane) {
       Value log = math::LogOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane));
-      Value max = loadRows(b, chunk, adaptor.getMax(), lane), unit = splat(b, chunk, lowering.unit);
+      Value max = loadRows(b, chunk, adaptor.getMax(), lane), unit = splat(b, chunk, op.getUnit().convertToDouble());
       storeRows(b, vector::FMAOp::create(b, max, unit, log), line, lane);
     });
     forRowsInMemory(b, rowsOf(adaptor), adaptor.getB(), [&](ImplicitLocOpBuilder &b, Value r, ValueRange at) {
@@ -270,7 +270,7 @@ struct Merge : TilePattern<MergeOp> {
       Value max = loadRows(b, chunk, adaptor.getMax(), lane);
       Value otherMax = loadRows(b, chunk, adaptor.getOtherMax(), lane);
       Value newMax = vectorMax(b, max, otherMax), base = finiteMax(b, newMax);
-      Value rescale = weightOf(b, max, base), otherRescale = weightOf(b, otherMax, base);
+      Value rescale = weightOf(b, op, max, base), otherRescale = weightOf(b, op, otherMax, base);
       auto combine = [&](ImplicitLocOpBuilder &b, Value value, Value other) -> Value {
         Value mine = arith::MulFOp::create(b, value, rescale);
         return arith::AddFOp::create(b, mine, arith::MulFOp::create(b, other, otherRescale));
@@ -292,8 +292,8 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
   using TilePattern::TilePattern;
 
   /// The final weight of a score.
-  Value finalWeight(ImplicitLocOpBuilder &b, Value score, Value max, Value sum) const {
-    Value weight = normalise(b, weightOf(b, score, max), sum);
+  Value finalWeight(ImplicitLocOpBuilder &b, StoreWeightsOp op, Value score, Value max, Value sum) const {
+    Value weight = normalise(b, weightOf(b, op, score, max), sum);
     // A dropped key weighs 0 in a NaN row too.
     return arith::SelectOp::create(b, isEqual(b, score, -kInfinity), splat(b, score.getType(), 0), weight);
   }
@@ -305,7 +305,7 @@ struct StoreWeights : TilePattern<StoreWeightsOp> {
       Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
       Value sum = loadRows(b, chunk, adaptor.getSum(), lane);
       buildLoop(b, constantIndex(b, 0), adaptor.getKeys(), 1, [&](ImplicitLocOpBuilder &b, Value k) {
-        storeLanes(b, finalWeight(b, loadLanes(b, chunk, tile, k, lane), max, sum), tile, k, lane);
+        storeLanes(b, finalWeight(b, op, loadLanes(b, chunk, tile, k, lane), max, sum), tile, k, lane);
       });
       buildLoop(b, adaptor.getKeys(), adaptor.getZeros(), 1,
                 [&](ImplicitLocOpBuilder &b, Value k) { storeLanes(b, splat(b, chunk, 0), tile, k, lane); });

@@ -9,7 +9,6 @@
 
 #include "../FlashLanes/Loops.h"
 #include "../FlashLanes/Regions.h"
-#include "../FlashLanes/ScoreUnit.h"
 #include "Lowering.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
@@ -84,9 +83,6 @@ static void describeKernel(func::FuncOp kernel, const KernelShape &shape) {
 }
 
 LogicalResult nvvm::convertTiles(ArrayRef<Operation *> ops, NvvmLowering &lowering) {
-  if (lowering.unit == 1)
-    for (Operation *op : ops)
-      noteScales(op, lowering.scoreScale);
   MLIRContext *context = ops.front()->getContext();
   FragmentTypeConverter converter(lowering.shape);
   ConversionTarget legal(*context);
@@ -118,7 +114,6 @@ static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target,
   storeOnce(kernel, lowering);
   eraseCounters(kernel);
   guardDivisions(kernel);
-  lowering.unit = scoreUnit(kernel);
   describeKernel(kernel, lowering.shape);
   if (lowering.shape.consumers)
     return convertRoles(kernel, lowering, b);

@@ -40,12 +40,8 @@ struct Role {
 struct NvvmLowering {
   KernelShape shape;
   ThreadPlace place;
-  /// A score in natural units is `unit` times what the registers hold (ScoreUnit.h).
-  double unit = 1;
   /// f32 is one product of tf32, not three.
   bool allowTf32 = false;
-  /// What scores are multiplied by as soon as they are computed, from their scores op. Null for 1.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> scoreScale;
   /// Where in shared memory the keys of a scores op, the values of an accumulate op, are (i32, in bytes). Not for
   /// warpgroups, which count.
   llvm::DenseMap<mlir::Operation *, mlir::Value> stage;

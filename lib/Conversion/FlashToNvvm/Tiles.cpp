@@ -93,8 +93,8 @@ template <typename OpTy> struct FragmentPattern : OpConversionPattern<OpTy> {
   int64_t rowSlots() const { return 2 * rowFragments(); }
 
   /// A weight before it is divided by the sum; `max` is finite.
-  Value weightOf(ImplicitLocOpBuilder &b, Value score, Value max) const {
-    Value factor = number(b, lowering.unit * kLog2E);
+  static Value weightOf(ImplicitLocOpBuilder &b, OpTy op, Value score, Value max) {
+    Value factor = number(b, op.getUnit().convertToDouble() * kLog2E);
     return exp2(b, arith::MulFOp::create(b, arith::SubFOp::create(b, score, max), factor));
   }
 
@@ -175,9 +175,9 @@ template <typename OpTy> struct ScoresPattern : FragmentPattern<OpTy> {
 
   FailureOr<Results> finish(ImplicitLocOpBuilder &b, OpTy op, Adaptor adaptor, SmallVector<Value> scores) const {
     const NvvmLowering &lowering = this->lowering;
-    if (Value scale = lowering.scoreScale.lookup(op))
+    if (op.getScale())
       for (Value &score : scores)
-        score = arith::MulFOp::create(b, score, scale);
+        score = arith::MulFOp::create(b, score, adaptor.getScale()[0]);
     ScorePlace place{op.getScoreRegion(), op.getMaskRegion(),   adaptor.getB()[0],
                      adaptor.getJ0()[0],  adaptor.getKeys()[0], rowsOf(adaptor)};
     if (failed(applyRegions(b, lowering, place, scores)))
@@ -220,7 +220,7 @@ struct UpdateMax : FragmentPattern<UpdateMaxOp> {
     SmallVector<Value> max, rescale;
     for (auto [old, tileMax] : llvm::zip(adaptor.getOld(), adaptor.getTileMax())) {
       max.push_back(arith::MaxNumFOp::create(b, old, tileMax));
-      rescale.push_back(weightOf(b, old, finiteMax(b, max.back())));
+      rescale.push_back(weightOf(b, op, old, finiteMax(b, max.back())));
     }
     return Results{max, rescale};
   }
@@ -235,7 +235,7 @@ struct Weights : FragmentPattern<WeightsOp> {
       sum.push_back(arith::MulFOp::create(b, part, rescale));
     }
     forValues(b, lowering.shape.kvTile, [&](int64_t number, int64_t slot, Value) {
-      weights[number] = weightOf(b, weights[number], max[slot]);
+      weights[number] = weightOf(b, op, weights[number], max[slot]);
       sum[slot] = arith::AddFOp::create(b, sum[slot], weights[number]);
     });
     return Results{weights, sum};
@@ -317,7 +317,7 @@ struct StoreLse : FragmentPattern<StoreLseOp> {
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, StoreLseOp op, Adaptor adaptor) const override {
     for (int64_t slot = 0; slot < rowSlots(); ++slot) {
       Value sum = quadSum(b, adaptor.getSum()[slot]);
-      Value max = arith::MulFOp::create(b, adaptor.getMax()[slot], number(b, lowering.unit));
+      Value max = arith::MulFOp::create(b, adaptor.getMax()[slot], number(b, op.getUnit().convertToDouble()));
       Value lse = arith::AddFOp::create(b, max, arith::MulFOp::create(b, log2(b, sum), number(b, kLn2)));
       forRowOnce(b, rowsOf(adaptor), adaptor.getB()[0], slot, [&](ImplicitLocOpBuilder &b, ValueRange place) {
         memref::StoreOp::create(b, lse, adaptor.getDest()[0], place);
@@ -331,8 +331,8 @@ struct StoreWeights : FragmentPattern<StoreWeightsOp> {
   using FragmentPattern::FragmentPattern;
 
   /// The final weight of a score; a dropped key weighs 0 in a NaN row too.
-  Value finalWeight(ImplicitLocOpBuilder &b, Value score, Value max, Value factor) const {
-    Value weight = arith::MulFOp::create(b, weightOf(b, score, max), factor);
+  Value finalWeight(ImplicitLocOpBuilder &b, StoreWeightsOp op, Value score, Value max, Value factor) const {
+    Value weight = arith::MulFOp::create(b, weightOf(b, op, score, max), factor);
     return arith::SelectOp::create(b, isEqual(b, score, minusInfinity(b)), number(b, 0), weight);
   }
 
@@ -343,7 +343,7 @@ struct StoreWeights : FragmentPattern<StoreWeightsOp> {
       factor.push_back(reciprocal(b, quadSum(b, sum)));
     }
     forValues(b, lowering.shape.kvTile, [&](int64_t number, int64_t slot, Value) {
-      weights[number] = finalWeight(b, weights[number], max[slot], factor[slot]);
+      weights[number] = finalWeight(b, op, weights[number], max[slot], factor[slot]);
     });
     // Scores behind the keys are -inf, so that their weights are the zeros that are asked for.
     Value end = arith::MaxSIOp::create(b, adaptor.getKeys()[0], adaptor.getZeros()[0]);
@@ -427,8 +427,8 @@ struct Merge : FragmentPattern<MergeOp> {
       Value one = adaptor.getMax()[slot], other = adaptor.getOtherMax()[slot];
       max.push_back(arith::MaxNumFOp::create(b, one, other));
       Value base = finiteMax(b, max[slot]);
-      mine.push_back(weightOf(b, one, base));
-      theirs.push_back(weightOf(b, other, base));
+      mine.push_back(weightOf(b, op, one, base));
+      theirs.push_back(weightOf(b, op, other, base));
       sum.push_back(combine(adaptor.getSum()[slot], adaptor.getOtherSum()[slot], slot));
     }
     SmallVector<Value> acc(adaptor.getAcc().size());

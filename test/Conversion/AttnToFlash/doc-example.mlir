@@ -26,12 +26,12 @@ func.func @static_causal(%q: memref<2x6x40x24xf32>, %k: memref<2x3x50x24xf32>, %
   // No row of the tile keeps a key at or behind i0 + rows.
   // CHECK: %[[PAST:.+]] = arith.addi %[[I0]], %[[ROWS]]
   // CHECK: %[[END:.+]] = arith.minsi %[[PAST]], %[[C50]]
-  // CHECK: %[[QT:.+]] = flash.load_query %[[Q]][%[[B]], %[[H]], %[[I0]]] rows %[[ROWS]] scale {{.*}} -> !flash.query<16 x 24, f32>
+  // CHECK: %[[QT:.+]] = flash.load_query %[[Q]][%[[B]], %[[H]], %[[I0]]] rows %[[ROWS]] : {{.*}} -> !flash.query<16 x 24, f32>
   // CHECK: %[[M0:.+]], %[[L0:.+]], %[[A0:.+]] = flash.init
   // CHECK: %[[R:.+]]:3 = scf.for %[[J0:.+]] = %{{.+}} to %[[END]] step %[[C32]] iter_args(%[[M:.+]] = %[[M0]], %[[L:.+]] = %[[L0]], %[[A:.+]] = %[[A0]])
   // CHECK: %[[SL:.+]] = arith.subi %[[END]], %[[J0]]
   // CHECK: %[[KEYS:.+]] = arith.minsi %[[SL]], %[[C32]]
-  // CHECK: %[[S:.+]], %[[SM:.+]] = flash.scores %[[QT]], %[[K]] at(%[[B]], %[[H]] : %[[HK]], %[[I0]], %[[J0]]) rows %[[ROWS]] keys %[[KEYS]] where(%{{.+}}, %{{.+}}, %[[I:.+]], %[[J:.+]]) {
+  // CHECK: %[[S:.+]], %[[SM:.+]] = flash.scores %[[QT]], %[[K]] at(%[[B]], %[[H]] : %[[HK]], %[[I0]], %[[J0]]) rows %[[ROWS]] keys %[[KEYS]] scale {{.+}} : f32 where(%{{.+}}, %{{.+}}, %[[I:.+]], %[[J:.+]]) {
   // CHECK-NEXT: %[[KEEP:.+]] = arith.cmpi sle, %[[J]], %[[I]]
   // CHECK-NEXT: attn.yield %[[KEEP]]
   // CHECK: %[[M1:.+]], %[[ALPHA:.+]] = flash.update_max %[[M]], %[[SM]]

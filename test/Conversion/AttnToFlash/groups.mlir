@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @few_queries
 // CHECK: scf.forall (%[[B:.+]], %[[T:.+]]) in (2, 4) {
 // CHECK:   %[[H:.+]] = arith.muli %[[T]], %c3
-// CHECK:   flash.load_query %{{.+}}[%[[B]], %[[H]], %c0] rows %c6 group 3 scale {{.*}} -> !flash.query<8 x 7, f32>
+// CHECK:   flash.load_query %{{.+}}[%[[B]], %[[H]], %c0] rows %c6 group 3 : {{.*}} -> !flash.query<8 x 7, f32>
 // CHECK:   flash.scores %{{.+}}, %{{.+}} at(%[[B]], %[[H]] : %{{.+}}, %c0, %{{.+}}) rows %c6 keys %{{.+}} group 3
 // CHECK:   flash.store {{.*}}[%[[B]], %[[H]], %c0] rows %c6 group 3
 // CHECK:   flash.store_lse {{.*}} rows %c6 group 3

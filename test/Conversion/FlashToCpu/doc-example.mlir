@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --convert-flash-to-cpu="block-rows=2 target=x86-64-v3" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --flash-fold-scale --convert-flash-to-cpu="block-rows=2 target=x86-64-v3" --canonicalize --cse | FileCheck %s
 
 // Tiles are scratch buffers of the transposed tile; the products are register blocks of vector.fma.
 
@@ -28,7 +28,7 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
     // CHECK-COUNT-24: vector.shuffle
     // CHECK-NOT: vector.shuffle
     // CHECK-COUNT-8: vector.store %{{.+}}, %[[QT]][
-    %qt = flash.load_query %q[%c0, %c0, %c0] rows %c32 scale %scale : f32 : memref<1x1x32x8xf32> -> !flash.query<32 x 8, f32>
+    %qt = flash.load_query %q[%c0, %c0, %c0] rows %c32 : memref<1x1x32x8xf32> -> !flash.query<32 x 8, f32>
     %m0, %l0, %a0 = flash.init : !flash.rows<32, f32>, !flash.rows<32, f32>, !flash.acc<32 x 4, f32>
     // Dot products: 2 keys at a time, 16 of the 32 queries in each chunk, the head dimension is the reduction.
     // CHECK: %[[KEYS:.+]] = memref.subview %[[K]]
@@ -45,7 +45,7 @@ func.func @one_tile(%q: memref<1x1x32x8xf32>, %k: memref<1x1x64x8xf32>, %v: memr
     // CHECK: %[[F0:.+]] = vector.fma %[[B0]], %[[QV]], %[[S0]]
     // CHECK: %[[F1:.+]] = vector.fma %{{.+}}, %[[QV]], %[[S1]]
     // CHECK: scf.yield %[[F0]], %[[F1]]
-    %s, %sm = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c32 keys %c64 : !flash.query<32 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<32 x 64, f32>, !flash.rows<32, f32>
+    %s, %sm = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c32 keys %c64 scale %scale : f32 : !flash.query<32 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<32 x 64, f32>, !flash.rows<32, f32>
     %m1, %alpha = flash.update_max %m0, %sm : !flash.rows<32, f32>
     %p, %l1 = flash.weights %s, %m1, %l0, %alpha rows %c32 keys %c64 : !flash.scores<32 x 64, f32>, !flash.rows<32, f32>
     // The exponent has log2(e) times the scale, behind the difference to the maximum.

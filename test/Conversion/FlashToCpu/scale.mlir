@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --convert-flash-to-cpu="block-rows=1 target=x86-64-v3" --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: attn-opt %s --flash-fold-scale --convert-flash-to-cpu="block-rows=1 target=x86-64-v3" --canonicalize --cse --split-input-file | FileCheck %s
 
 // A constant scale up to 1 stays out of scores that nobody looks at: queries are copied as they are, dot products are
 // scores, and the exponent of a weight has the scale in its constants, behind the difference to the maximum.
@@ -18,9 +18,9 @@ func.func @scale_in_the_exponent(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %scale = arith.constant 0.25 : f32
-  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
   %max, %sum, %acc = flash.init : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 8, f32>
-  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %scale : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
   %new, %rescale = flash.update_max %max, %m : !flash.rows<16, f32>
   flash.store_lse %new, %rescale, %lse[%c0, %c0, %c0] rows %c16 : !flash.rows<16, f32>, memref<1x1x16xf32>
   return
@@ -41,9 +41,9 @@ func.func @score_region(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %key
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %scale = arith.constant 0.25 : f32
-  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
   %max, %sum, %acc = flash.init : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 8, f32>
-  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys score(%x, %b, %h, %i, %j) {
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %scale : f32 score(%x, %b, %h, %i, %j) {
     attn.yield %x : f32
   } : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
   %new, %rescale = flash.update_max %max, %m : !flash.rows<16, f32>
@@ -60,9 +60,10 @@ func.func @sink(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys: index
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %scale = arith.constant 0.25 : f32
-  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
   %max, %sum, %acc = flash.init sink %sink : f32 : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 8, f32>
-  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %scale : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %new, %rescale = flash.update_max %max, %m : !flash.rows<16, f32>
   return
 }
 
@@ -79,8 +80,8 @@ func.func @sink(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys: index
 func.func @run_time_scale(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys: index, %scale: f32) {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
-  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
-  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %scale : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
   return
 }
 
@@ -100,38 +101,38 @@ func.func @negative(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys: i
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %scale = arith.constant -0.25 : f32
-  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
-  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %scale : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
   return
 }
 func.func @above_one(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys: index) {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %scale = arith.constant 1.5 : f32
-  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
-  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %scale : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
   return
 }
 func.func @small(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys: index) {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %scale = arith.constant 1.0e-5 : f32
-  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
-  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %scale : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
   return
 }
 func.func @one(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys: index) {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %scale = arith.constant 1.0 : f32
-  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %scale : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
-  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %qt = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %s, %m = flash.scores %qt, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %scale : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
   return
 }
 
 // -----
 
-// One function has one unit: two scales are multiplied in.
+// One softmax has one unit: two scales are multiplied in.
 // CHECK-LABEL: func.func @two_scales
 // CHECK-DAG: %[[HALF:.+]] = arith.constant dense<5.000000e-01> : vector<16xf32>
 // CHECK-DAG: %[[QUARTER:.+]] = arith.constant dense<2.500000e-01> : vector<16xf32>
@@ -142,10 +143,11 @@ func.func @two_scales(%q: memref<1x1x16x8xf32>, %k: memref<1x1x64x8xf32>, %keys:
   %c16 = arith.constant 16 : index
   %quarter = arith.constant 0.25 : f32
   %half = arith.constant 0.5 : f32
-  %q0 = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %quarter : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
-  %s0, %m0 = flash.scores %q0, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
-  %q1 = flash.load_query %q[%c0, %c0, %c0] rows %c16 scale %half : f32 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
-  %s1, %m1 = flash.scores %q1, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %q0 = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %s0, %m0 = flash.scores %q0, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %quarter : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %q1 = flash.load_query %q[%c0, %c0, %c0] rows %c16 : memref<1x1x16x8xf32> -> !flash.query<16 x 8, f32>
+  %s1, %m1 = flash.scores %q1, %k at(%c0, %c0 : %c0, %c0, %c0) rows %c16 keys %keys scale %half : f32 : !flash.query<16 x 8, f32>, memref<1x1x64x8xf32> -> !flash.scores<16 x 64, f32>, !flash.rows<16, f32>
+  %new, %rescale = flash.update_max %m0, %m1 : !flash.rows<16, f32>
   return
 }
 

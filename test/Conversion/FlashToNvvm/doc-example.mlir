@@ -40,13 +40,13 @@ gpu.module @attn_device {
     %c0 = arith.constant 0 : index
     %c16 = arith.constant 16 : index
     %scale = arith.constant 0.25 : f32
-    %query = flash.load_query %q[%c0, %c0, %item] rows %rows scale %scale : f32 : !m -> !flash.query<16 x 16, bf16>
+    %query = flash.load_query %q[%c0, %c0, %item] rows %rows : !m -> !flash.query<16 x 16, bf16>
     %m0, %l0, %a0 = flash.init : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 16, f32>
     %w:3 = scf.for %j = %c0 to %end step %c16 iter_args(%m = %m0, %l = %l0, %a = %a0)
         -> (!flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 16, f32>) {
       %left = arith.subi %end, %j : index
       %keys = arith.minsi %left, %c16 : index
-      %s, %t = flash.scores %query, %k at(%c0, %c0 : %c0, %c0, %j) rows %rows keys %keys
+      %s, %t = flash.scores %query, %k at(%c0, %c0 : %c0, %c0, %j) rows %rows keys %keys scale %scale : f32
         : !flash.query<16 x 16, bf16>, !m -> !flash.scores<16 x 16, f32>, !flash.rows<16, f32>
       %n, %r = flash.update_max %m, %t : !flash.rows<16, f32>
       %p, %u = flash.weights %s, %n, %l, %r rows %rows keys %keys : !flash.scores<16 x 16, f32>, !flash.rows<16, f32>

@@ -15,9 +15,9 @@ gpu.module @attn_device {
   func.func @kernel(%item: index, %q: !m, %k: !m, %v: !m, %o: !m, %rows: index, %keys: index) {
     %c0 = arith.constant 0 : index
     %scale = arith.constant 0.25 : f32
-    %query = flash.load_query %q[%c0, %c0, %item] rows %rows scale %scale : f32 : !m -> !flash.query<16 x 16, f32>
+    %query = flash.load_query %q[%c0, %c0, %item] rows %rows : !m -> !flash.query<16 x 16, f32>
     %m, %l, %a = flash.init : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x 16, f32>
-    %s, %t = flash.scores %query, %k at(%c0, %c0 : %c0, %c0, %c0) rows %rows keys %keys
+    %s, %t = flash.scores %query, %k at(%c0, %c0 : %c0, %c0, %c0) rows %rows keys %keys scale %scale : f32
       : !flash.query<16 x 16, f32>, !m -> !flash.scores<16 x 16, f32>, !flash.rows<16, f32>
     %n, %r = flash.update_max %m, %t : !flash.rows<16, f32>
     %p, %u = flash.weights %s, %n, %l, %r rows %rows keys %keys : !flash.scores<16 x 16, f32>, !flash.rows<16, f32>

@@ -18,14 +18,6 @@ func.func @load_query_element(%m: memref<2x4x5x8xf16>, %n: index, %s: f64) {
 
 // -----
 
-func.func @load_query_scale(%m: memref<2x4x5x8xf16>, %n: index, %s: f64) {
-  // expected-error @below {{'flash.load_query' op expects scale to be 'f32', but got 'f64'}}
-  %q = flash.load_query %m[%n, %n, %n] rows %n scale %s : f64 : memref<2x4x5x8xf16> -> !flash.query<4 x 8, f32>
-  return
-}
-
-// -----
-
 func.func @load_query_rank(%m: memref<5x8xf32>, %n: index, %s: f64) {
   // expected-error @below {{'flash.load_query' op operand #0 must be 4D memref of 16-bit float or bfloat16 type or 32-bit float or 64-bit float values, but got 'memref<5x8xf32>'}}
   %q = flash.load_query %m[%n, %n, %n] rows %n : memref<5x8xf32> -> !flash.query<4 x 8, f32>
@@ -207,5 +199,30 @@ func.func @require_message_type(%c: i1) {
 func.func @group_of_no_heads(%query: memref<2x12x5x8xf32>, %n: index) {
   // expected-error @below {{attribute 'group' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
   %q = flash.load_query %query[%n, %n, %n] rows %n group 0 : memref<2x12x5x8xf32> -> !flash.query<16 x 8, f32>
+  return
+}
+
+// -----
+
+func.func @scores_scale(%m: memref<2x4x5x8xf16>, %n: index, %s: f64, %q: !flash.query<4 x 8, f16>) {
+  // expected-error @below {{'flash.scores' op expects scale to be 'f32', but got 'f64'}}
+  %t, %max = flash.scores %q, %m at(%n, %n : %n, %n, %n) rows %n keys %n scale %s : f64 : !flash.query<4 x 8, f16>, memref<2x4x5x8xf16> -> !flash.scores<4 x 8, f32>, !flash.rows<4, f32>
+  return
+}
+
+// -----
+
+func.func @finish_scores_scale(%m: memref<2x4x5x8xf16>, %n: index, %s: f64, %q: !flash.query<4 x 8, f16>) {
+  %p = flash.begin_scores %q, %m[%n, %n, %n] keys %n : !flash.query<4 x 8, f16>, memref<2x4x5x8xf16> -> !flash.scores<4 x 8, f32>
+  // expected-error @below {{'flash.finish_scores' op expects scale to be 'f32', but got 'f64'}}
+  %t, %max = flash.finish_scores %p at(%n, %n, %n, %n) rows %n keys %n scale %s : f64 : !flash.scores<4 x 8, f32>, !flash.rows<4, f32>
+  return
+}
+
+// -----
+
+func.func @unit(%a: !flash.rows<4, f32>) {
+  // expected-error @below {{'flash.update_max' op attribute 'unit' failed to satisfy constraint: 64-bit float attribute whose value is positive}}
+  %m, %r = flash.update_max %a, %a unit 0.0 : !flash.rows<4, f32>
   return
 }

@@ -3,9 +3,9 @@
 
 // One query tile of the FlashAttention loop, with every extent that may be dynamic so.
 // CHECK-LABEL: func @loop(
-// CHECK: %[[Q:.+]] = flash.load_query %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} scale %{{.+}} : f32 : memref<2x4x?x?xf16> -> !flash.query<16 x ?, f32>
+// CHECK: %[[Q:.+]] = flash.load_query %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} : memref<2x4x?x?xf16> -> !flash.query<16 x ?, f32>
 // CHECK: %{{.+}}, %{{.+}}, %{{.+}} = flash.init value_dim %{{.+}} : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
-// CHECK: %[[S:.+]], %[[TM:.+]] = flash.scores %[[Q]], %{{.+}} at(%{{.+}}, %{{.+}} : %{{.+}}, %{{.+}}, %{{.+}}) rows %{{.+}} keys %{{.+}} score(%[[X:.+]], %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}) {
+// CHECK: %[[S:.+]], %[[TM:.+]] = flash.scores %[[Q]], %{{.+}} at(%{{.+}}, %{{.+}} : %{{.+}}, %{{.+}}, %{{.+}}) rows %{{.+}} keys %{{.+}} scale %{{.+}} : f32 score(%[[X:.+]], %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}) {
 // CHECK: } where(%{{.+}}, %{{.+}}, %[[I:.+]], %[[J:.+]]) {
 // CHECK: } : !flash.query<16 x ?, f32>, memref<2x2x?x?xf16> -> !flash.scores<16 x 32, f32>, !flash.rows<16, f32>
 // CHECK: %[[M:.+]], %[[A:.+]] = flash.update_max %{{.+}}, %[[TM]] : !flash.rows<16, f32>
@@ -18,13 +18,13 @@ func.func @loop(%query: memref<2x4x?x?xf16>, %key: memref<2x2x?x?xf16>, %value: 
                 %i0: index, %kvLen: index, %valueDim: index, %rows: index) {
   %c0 = arith.constant 0 : index
   %c32 = arith.constant 32 : index
-  %q = flash.load_query %query[%b, %h, %i0] rows %rows scale %scale : f32 : memref<2x4x?x?xf16> -> !flash.query<16 x ?, f32>
+  %q = flash.load_query %query[%b, %h, %i0] rows %rows : memref<2x4x?x?xf16> -> !flash.query<16 x ?, f32>
   %m0, %l0, %o0 = flash.init value_dim %valueDim : !flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x ?, f32>
   %r:3 = scf.for %j0 = %c0 to %kvLen step %c32 iter_args(%m = %m0, %l = %l0, %o = %o0)
       -> (!flash.rows<16, f32>, !flash.rows<16, f32>, !flash.acc<16 x ?, f32>) {
     %left = arith.subi %kvLen, %j0 : index
     %keys = arith.minsi %left, %c32 : index
-    %s, %tm = flash.scores %q, %key at(%b, %h : %hk, %i0, %j0) rows %rows keys %keys score(%x, %sb, %sh, %i, %j) {
+    %s, %tm = flash.scores %q, %key at(%b, %h : %hk, %i0, %j0) rows %rows keys %keys scale %scale : f32 score(%x, %sb, %sh, %i, %j) {
       %y = arith.negf %x : f32
       attn.yield %y : f32
     } where(%mb, %mh, %i, %j) {
@@ -46,7 +46,8 @@ func.func @loop(%query: memref<2x4x?x?xf16>, %key: memref<2x2x?x?xf16>, %value: 
 // CHECK: flash.load_query %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} : memref<2x4x5x8xf64> -> !flash.query<1 x 8, f64>
 // CHECK: flash.init sink %{{.+}} : f64 : !flash.rows<1, f64>, !flash.rows<1, f64>, !flash.acc<1 x 6, f64>
 // CHECK: flash.scores %{{.+}}, %{{.+}} at(%{{.+}}, %{{.+}} : %{{.+}}, %{{.+}}, %{{.+}}) rows %{{.+}} keys %{{.+}} : !flash.query<1 x 8, f64>
-// CHECK: flash.store_weights %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} keys %{{.+}} zeros %{{.+}} : !flash.scores<1 x 7, f64>, !flash.rows<1, f64>, memref<2x4x5x7xf64>
+// CHECK: flash.update_max %{{.+}}, %{{.+}} unit 1.250000e-01 : !flash.rows<1, f64>
+// CHECK: flash.store_weights %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} keys %{{.+}} zeros %{{.+}} unit 1.250000e-01 : !flash.scores<1 x 7, f64>, !flash.rows<1, f64>, memref<2x4x5x7xf64>
 // CHECK: flash.require %{{.+}}, "kv_lengths is {0}, kvLen {1}"(%{{.+}}, %{{.+}})
 // CHECK: flash.require %{{.+}}, "no values"{{$}}
 // CHECK: flash.item_work %{{.+}}
@@ -57,7 +58,8 @@ func.func @other_forms(%query: memref<2x4x5x8xf64>, %weights: memref<2x4x5x7xf64
   %m, %l, %o = flash.init sink %sink : f64 : !flash.rows<1, f64>, !flash.rows<1, f64>, !flash.acc<1 x 6, f64>
   %s, %tm = flash.scores %q, %query at(%n, %n : %n, %n, %n) rows %n keys %n
       : !flash.query<1 x 8, f64>, memref<2x4x5x8xf64> -> !flash.scores<1 x 7, f64>, !flash.rows<1, f64>
-  flash.store_weights %s, %m, %l, %weights[%n, %n, %n, %n] rows %n keys %n zeros %n
+  %new, %rescale = flash.update_max %m, %tm unit 0.125 : !flash.rows<1, f64>
+  flash.store_weights %s, %m, %l, %weights[%n, %n, %n, %n] rows %n keys %n zeros %n unit 0.125
       : !flash.scores<1 x 7, f64>, !flash.rows<1, f64>, memref<2x4x5x7xf64>
   flash.require %holds, "kv_lengths is {0}, kvLen {1}"(%n, %n)
   flash.require %holds, "no values"

@@ -23,6 +23,14 @@ static LogicalResult verifyExtent(function_ref<InFlightDiagnostic()> emitError, 
   return emitError() << "expects " << name << " of a tile to be at least " << least << ", but got " << extent;
 }
 
+/// Rows and keys are tile sizes, which passes multiply with each other and with sizes of elements.
+static LogicalResult verifyTileSize(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t size) {
+  constexpr int64_t most = 1 << 16;
+  if (size <= most)
+    return verifyExtent(emitError, name, size, 1);
+  return emitError() << "expects " << name << " of a tile to be at most " << most << ", but got " << size;
+}
+
 static LogicalResult verifyWide(function_ref<InFlightDiagnostic()> emitError, Type element) {
   if (isWide(element))
     return success();
@@ -31,7 +39,7 @@ static LogicalResult verifyWide(function_ref<InFlightDiagnostic()> emitError, Ty
 
 LogicalResult QueryType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t headDim,
                                 Type element) {
-  if (failed(verifyExtent(emitError, "rows", rows, 1)))
+  if (failed(verifyTileSize(emitError, "rows", rows)))
     return failure();
   if (!ShapedType::isDynamic(headDim) && failed(verifyExtent(emitError, "headDim", headDim, 0)))
     return failure();
@@ -42,7 +50,7 @@ LogicalResult QueryType::verify(function_ref<InFlightDiagnostic()> emitError, in
 
 LogicalResult ScoresType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t keys,
                                  Type element) {
-  if (failed(verifyExtent(emitError, "rows", rows, 1)) || failed(verifyExtent(emitError, "keys", keys, 1)))
+  if (failed(verifyTileSize(emitError, "rows", rows)) || failed(verifyTileSize(emitError, "keys", keys)))
     return failure();
   if (isNarrow(element) || isWide(element))
     return success();
@@ -51,7 +59,7 @@ LogicalResult ScoresType::verify(function_ref<InFlightDiagnostic()> emitError, i
 
 LogicalResult AccType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t valueDim,
                               Type element) {
-  if (failed(verifyExtent(emitError, "rows", rows, 1)))
+  if (failed(verifyTileSize(emitError, "rows", rows)))
     return failure();
   if (!ShapedType::isDynamic(valueDim) && failed(verifyExtent(emitError, "valueDim", valueDim, 0)))
     return failure();
@@ -59,7 +67,7 @@ LogicalResult AccType::verify(function_ref<InFlightDiagnostic()> emitError, int6
 }
 
 LogicalResult RowsType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, Type element) {
-  return failure(failed(verifyExtent(emitError, "rows", rows, 1)) || failed(verifyWide(emitError, element)));
+  return failure(failed(verifyTileSize(emitError, "rows", rows)) || failed(verifyWide(emitError, element)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,14 +127,20 @@ static LogicalResult verifyView(Operation *op, StringRef name, MemRefType view, 
                                      << view.getElementType();
 }
 
+/// A scale is what scores are calculated in.
+template <typename OpTy> static LogicalResult verifyScale(OpTy op) {
+  Type element = elementOf(op.getScores().getType());
+  if (!op.getScale() || op.getScale().getType() == element)
+    return success();
+  return op.emitOpError("expects scale to be ") << element << ", but got " << op.getScale().getType();
+}
+
 LogicalResult LoadQueryOp::verify() {
   auto source = cast<MemRefType>(getSource().getType());
   auto tile = cast<QueryType>(getResult().getType());
   Type wide = wideFor(source.getElementType());
   if (tile.getElement() != source.getElementType() && tile.getElement() != wide)
     return emitOpError("expects a query tile of ") << source.getElementType() << " or " << wide << ", but got " << tile;
-  if (getScale() && getScale().getType() != wide)
-    return emitOpError("expects scale to be ") << wide << ", but got " << getScale().getType();
   return verifyView(*this, "source", source, "headDim", tile.getHeadDim(), wide);
 }
 
@@ -145,7 +159,7 @@ LogicalResult InitOp::verify() {
 
 LogicalResult ScoresOp::verify() {
   auto query = cast<QueryType>(getQuery().getType());
-  if (failed(verifyTiles(*this, {query, getScores().getType(), getRowMax().getType()})))
+  if (failed(verifyTiles(*this, {query, getScores().getType(), getRowMax().getType()})) || failed(verifyScale(*this)))
     return failure();
   return verifyView(*this, "key", cast<MemRefType>(getKey().getType()), "headDim", query.getHeadDim(),
                     elementOf(getScores().getType()));
@@ -227,7 +241,7 @@ LogicalResult BeginScoresOp::verify() {
 }
 
 LogicalResult FinishScoresOp::verify() {
-  if (failed(verifyTiles(*this, {getScores().getType(), getRowMax().getType()})))
+  if (failed(verifyTiles(*this, {getScores().getType(), getRowMax().getType()})) || failed(verifyScale(*this)))
     return failure();
   return verifyBegun<BeginScoresOp>(*this, getProducts());
 }

@@ -22,8 +22,8 @@ using namespace mlir;
 
 using Aliases = BufferViewFlowAnalysis::ValueSetT;
 
-/// True if `user` frees the buffer, or has a result that may be the buffer without the analysis knowing it, since the op
-/// has no interface that tells.
+/// True if `user` frees the buffer, or has a result that may be the buffer without the analysis knowing it, since the
+/// op has no interface that tells.
 static bool escapesThrough(Operation *user, const Aliases &aliases) {
   return isa<memref::DeallocOp>(user) || llvm::any_of(user->getResults(), [&](Value result) {
            return isa<BaseMemRefType>(result.getType()) && !aliases.contains(result);

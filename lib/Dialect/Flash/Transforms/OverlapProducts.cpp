@@ -45,8 +45,9 @@ static void split(ScoresOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Value products = BeginScoresOp::create(b, op.getScores().getType(), op.getQuery(), op.getKey(), op.getB(), op.getHk(),
                                          op.getJ0(), op.getKeys());
-  auto scores = FinishScoresOp::create(b, op.getScores().getType(), op.getRowMax().getType(), products, op.getB(),
-                                       op.getH(), op.getI0(), op.getJ0(), op.getRows(), op.getKeys(), op.getGroup());
+  auto scores =
+      FinishScoresOp::create(b, op.getScores().getType(), op.getRowMax().getType(), products, op.getB(), op.getH(),
+                             op.getI0(), op.getJ0(), op.getRows(), op.getKeys(), op.getScale(), op.getGroup());
   scores.getScoreRegion().takeBody(op.getScoreRegion());
   scores.getMaskRegion().takeBody(op.getMaskRegion());
   op->replaceAllUsesWith(scores);
