@@ -86,6 +86,42 @@ def ConvertAttnToFlashPass : Pass<"convert-attn-to-flash", "::mlir::func::FuncOp
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PrefetchPass : Pass<"flash-prefetch", "::mlir::func::FuncOp"> {
+  let summary = "Have memory fetch the values, and later keys, while scores are computed";
+  let description = [{
+    `flash.scores` gets the values that go with its keys as its `prefetch` operand. Without, a tile of few rows would wait
+    for every row, since the walk along several at once is none that the hardware foresees, and other tiles for the start
+    of each tile of keys that is not in the second-level cache. Tiles of at most two vectors of rows do so little for each
+    key that reading the keys takes their time: they ask in each step of the product (`each_step`).
+
+    Decides: `prefetch` and `each_step` of flash.scores. Example: test/Conversion/FlashToCpu/prefetch.mlir.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"host\"",
+           "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
+  ];
+  let dependentDialects = ["::attn::flash::FlashDialect"];
+}
+
+def ChunkKeysPass : Pass<"flash-chunk-keys", "::mlir::func::FuncOp"> {
+  let summary = "Find the keys of a tile that each chunk of rows may keep";
+  let description = [{
+    The loop over tiles visits those that some row of the query tile keeps. On the border of a mask most chunks of rows
+    keep few of their keys: the bounds of the mask are computed again in front of `flash.scores`, with the rows of each
+    chunk, and are the `chunk_keys` of scores, weights and accumulate, which leave out what lies outside. A weight that is
+    left out is 0, and an accumulator is never -0, so no bit changes. Tiles of one chunk, masks without bounds, and steps
+    that are not in one chain, are left alone.
+
+    Decides: `chunk_keys` of flash.scores, weights and accumulate. Example: test/Conversion/FlashToCpu/chunk-keys.mlir.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"host\"",
+           "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
+  ];
+  let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp"> {
   let summary = "Lower flash tiles to vector code with queries as lanes";
   let description = [{
@@ -101,13 +137,12 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
 
     Both products are register-blocked outer products (vector.fma with a broadcast key or value element, accumulators in
     iter_args), over one chunk at a time: its part of the tiles stays in the nearest cache, the tile of keys and values in
-    the next, where the scores op has the next tile and this one's values fetched meanwhile. Chunks without a query are
-    skipped. Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar. What
+    the next (flash-prefetch). Chunks without a query are skipped. Score and mask regions are widened over the lanes: what depends on i is a vector, all else a scalar. What
     does not depend on j is built once a chunk. A captured read that varies by row, and whose index in the last dimension
     is j plus something (held between bounds or not), is copied for the chunk and tile as a transposed block; others are
     gathered.
     The unit of an exponential is a part of its constants.
-    Where a mask has bounds each chunk works on the keys that they leave to it.
+    Each chunk works on its `chunk_keys` (flash-chunk-keys).
     Scratch is memref.alloc at the top of the parallel body (flash-outline-parallel makes it per-thread memory).
 
     Postcondition: no flash tile left. Example: test/Conversion/FlashToCpu/doc-example.mlir.
@@ -115,8 +150,6 @@ def ConvertFlashToCpuPass : Pass<"convert-flash-to-cpu", "::mlir::func::FuncOp">
   let options = [
     Option<"blockRows", "block-rows", "int64_t", "0",
            "keys (or value columns) of a register block; 1 to 16, 0 lets the target's cost model choose">,
-    Option<"skipKeys", "skip-keys", "bool", "true",
-           "leave out keys of a tile that no row of a chunk keeps; false computes all, to the same bits">,
     Option<"target", "target", "std::string", "\"host\"",
            "CPU that the cost model is asked for: host, or an LLVM CPU name such as x86-64-v3">,
   ];

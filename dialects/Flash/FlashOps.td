@@ -26,6 +26,10 @@ def Flash_View : MemRefRankOf<[F16, BF16, F32, F64], [4]>;
 /// A score in natural units is `unit` times what tiles of scores and rows of maxima hold (flash-fold-scale).
 def Flash_Unit : DefaultValuedAttr<ConfinedAttr<F64Attr, [Flash_PositiveFloat]>, "::llvm::APFloat(1.0)">;
 
+/// The keys of a tile that some row of each chunk of rows may keep, [first, end) counted from the tile's first key, in
+/// equal chunks: memref [chunks, 2]. Keys outside have scores of -inf and weights of 0, and no step looks at them.
+def Flash_ChunkKeys : MemRefRankOf<[Index], [2]>;
+
 /// Query heads that share a tile: see flash.load_query.
 def Flash_Group : DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">;
 
@@ -64,7 +68,7 @@ def Flash_InitOp : Flash_Op<"init", [AttrSizedOperandSegments]> {
 }
 
 def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[MemRead]>, SingleBlock,
-    Flash_ModRegions]> {
+    Flash_ModRegions, AttrSizedOperandSegments]> {
   let summary = "scores of a tile of queries and a tile of keys, and the maximum of each row";
   let description = [{
     ```
@@ -76,13 +80,20 @@ def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[
     Keys at and behind `keys` are not read and take no part. Regions are evaluated for rows at and behind `rows` at the
     last valid row: r = rows - 1. Captured loads in the regions are in bounds for every index in
     range (convert-attn-to-flash clamps what is not proved).
+
+    With `prefetch`, memory is asked meanwhile for the rows of that view at the same keys, and for the keys of the next
+    tile; with `each_step`, for a part of both in each step of the product, and for keys soon to come (flash-prefetch).
+    `chunk_keys`: see flash-chunk-keys.
   }];
   let arguments = (ins Flash_QueryType:$query, Flash_View:$key, Index:$b, Index:$h, Index:$hk, Index:$i0, Index:$j0,
-                       Index:$rows, Index:$keys, Optional<Flash_Wide>:$scale, Flash_Group:$group);
+                       Index:$rows, Index:$keys, Optional<Flash_Wide>:$scale, Optional<Flash_View>:$prefetch,
+                       Optional<Flash_ChunkKeys>:$chunkKeys, UnitAttr:$eachStep, Flash_Group:$group);
   let results = (outs Flash_ScoresType:$scores, Flash_RowsType:$rowMax);
   let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
   let assemblyFormat = [{ $query `,` $key `at` `(` $b `,` $h `:` $hk `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys
-    (`group` $group^)? (`scale` $scale^ `:` type($scale))?
+    (`group` $group^)? (`scale` $scale^ `:` type($scale))? (`prefetch` $prefetch^ `:` type($prefetch))?
+    (`each_step` $eachStep^)?
+    (`chunk_keys` $chunkKeys^ `:` type($chunkKeys))?
     (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
     attr-dict `:` qualified(type($query)) `,` type($key) `->` qualified(type($scores)) `,` qualified(type($rowMax)) }];
   let hasVerifier = 1;
@@ -99,7 +110,7 @@ def Flash_UpdateMaxOp : Flash_Op<"update_max", [Pure, AllTypesMatch<["old", "til
   let assemblyFormat = "$old `,` $tileMax (`unit` $unit^)? attr-dict `:` qualified(type($old))";
 }
 
-def Flash_WeightsOp : Flash_Op<"weights", [Pure, AllTypesMatch<["scores", "weights"]>,
+def Flash_WeightsOp : Flash_Op<"weights", [MemoryEffects<[MemRead]>, AllTypesMatch<["scores", "weights"]>,
     AllTypesMatch<["max", "sum", "rescale", "newSum"]>]> {
   let summary = "unnormalised weights of a tile, and the running sum";
   let description = [{
@@ -108,9 +119,10 @@ def Flash_WeightsOp : Flash_Op<"weights", [Pure, AllTypesMatch<["scores", "weigh
     -inf has weights 0. Rows at and behind `rows` are left undefined. Consumes scores and sum.
   }];
   let arguments = (ins Flash_ScoresType:$scores, Flash_RowsType:$max, Flash_RowsType:$sum, Flash_RowsType:$rescale,
-                       Index:$rows, Index:$keys, Flash_Unit:$unit);
+                       Index:$rows, Index:$keys, Optional<Flash_ChunkKeys>:$chunkKeys, Flash_Unit:$unit);
   let results = (outs Flash_ScoresType:$weights, Flash_RowsType:$newSum);
-  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `rows` $rows `keys` $keys (`unit` $unit^)? attr-dict `:` qualified(type($scores)) `,`
+  let assemblyFormat = [{ $scores `,` $max `,` $sum `,` $rescale `rows` $rows `keys` $keys (`unit` $unit^)?
+    (`chunk_keys` $chunkKeys^ `:` type($chunkKeys))? attr-dict `:` qualified(type($scores)) `,`
     qualified(type($max)) }];
   let hasVerifier = 1;
 }
@@ -122,9 +134,10 @@ def Flash_AccumulateOp : Flash_Op<"accumulate", [MemoryEffects<[MemRead]>, AllTy
     and behind `rows` are left undefined. Consumes acc and weights.
   }];
   let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$rescale, Flash_ScoresType:$weights, Flash_View:$value,
-                       Index:$b, Index:$hk, Index:$j0, Index:$rows, Index:$keys);
+                       Index:$b, Index:$hk, Index:$j0, Index:$rows, Index:$keys, Optional<Flash_ChunkKeys>:$chunkKeys);
   let results = (outs Flash_AccType:$result);
-  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `rows` $rows `keys` $keys attr-dict
+  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `rows` $rows `keys` $keys
+    (`chunk_keys` $chunkKeys^ `:` type($chunkKeys))? attr-dict
     `:` qualified(type($acc)) `,` qualified(type($rescale)) `,` qualified(type($weights)) `,` type($value) }];
   let hasVerifier = 1;
 }

@@ -108,7 +108,10 @@ static void addTargetPasses(OpPassManager &pm, const PipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Vector code around the attention and inside it; plain loops for what may stop in the middle (cf.assert).
   functions.addPass(createConvertLinalgToCpuPass({options.target}));
-  functions.addPass(createConvertFlashToCpuPass({options.blockRows, options.skipTiles, options.target}));
+  functions.addPass(createPrefetchPass({options.target}));
+  if (options.skipTiles)
+    functions.addPass(createChunkKeysPass({options.target}));
+  functions.addPass(createConvertFlashToCpuPass({options.blockRows, options.target}));
   // Constants must be known before outlining, which captures all else.
   cleanUp(functions);
   pm.addPass(flash::createOutlineParallelPass());

@@ -1,16 +1,22 @@
 //===- ChunkKeys.cpp - the keys of a tile that a chunk of rows may keep ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kv loop visits tiles that some row of the query tile keeps. On the border of a mask most chunks of rows keep few
-// of their keys: the bounds of the mask are asked for again, with the rows of the chunk, and what lies outside is not
-// computed. A weight that is left out is 0, and an accumulator is never -0, so no bit changes.
+// What flash-chunk-keys does and why is said in ConversionPasses.td.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../FlashLanes/Lanes.h"
 #include "../FlashLanes/Loops.h"
 #include "Patterns.h"
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Analysis/MaskAnalysis.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CHUNKKEYSPASS
+#include "Conversion/ConversionPasses.h.inc"
+} // namespace attn
 
 using namespace mlir;
 using namespace attn;
@@ -18,15 +24,21 @@ using namespace attn::cpu;
 using namespace attn::lanes;
 using namespace attn::flash;
 
-/// The steps that go over the keys of one tile: they share its ranges. Null where they are not in one chain.
-static std::array<Operation *, 3> stepsOf(ScoresOp scores) {
+/// The steps that go over the keys of one tile behind its scores: all share the ranges.
+struct KvSteps {
+  WeightsOp weights;
+  AccumulateOp accumulate;
+};
+
+/// nullopt where they are not in one chain.
+static std::optional<KvSteps> stepsOf(ScoresOp scores) {
   auto weights = scores.getScores().hasOneUse() ? dyn_cast<WeightsOp>(*scores.getScores().user_begin()) : WeightsOp();
   auto accumulate = weights && weights.getWeights().hasOneUse()
                         ? dyn_cast<AccumulateOp>(*weights.getWeights().user_begin())
                         : AccumulateOp();
   if (!accumulate)
-    return {};
-  return {scores, weights, accumulate};
+    return std::nullopt;
+  return KvSteps{weights, accumulate};
 }
 
 /// Builds the ranges of a tile in front of its scores: [first, end) for each chunk, counted from j0.
@@ -56,26 +68,41 @@ static Value buildRanges(ScoresOp op, const MaskRanges &mask, int64_t lanes) {
   return ranges;
 }
 
-void cpu::placeChunkKeys(Operation *root, CpuLowering &lowering) {
-  SmallVector<ScoresOp> masked;
-  root->walk([&](ScoresOp op) {
-    if (!op.getMaskRegion().empty())
-      masked.push_back(op);
-  });
-  for (ScoresOp op : masked) {
-    std::array<Operation *, 3> steps = stepsOf(op);
-    int64_t tileRows = op.getRowMax().getType().getRows(), lanes = std::min(lowering.lanes, tileRows);
-    // The loop over tiles has done it where there is one chunk.
-    if (!steps[0] || tileRows == lanes)
-      continue;
-    MaskRanges mask = analyzeMask(op.getMaskRegion(), kMaxExtent, kMaxExtent);
-    if (mask.live.lower.isMinusInfinity() && mask.live.upper.isPlusInfinity())
-      continue;
-    Value ranges = buildRanges(op, mask, lanes);
-    for (Operation *step : steps)
-      lowering.chunkKeys[step] = ranges;
-  }
+/// Gives the steps of a tile their ranges, if there is something to leave out.
+static void giveChunkKeys(ScoresOp op, int64_t mostLanes) {
+  std::optional<KvSteps> steps = stepsOf(op);
+  int64_t tileRows = op.getRowMax().getType().getRows(), lanes = std::min(mostLanes, tileRows);
+  // The loop over tiles has done it where there is one chunk.
+  if (!steps || tileRows == lanes)
+    return;
+  MaskRanges mask = analyzeMask(op.getMaskRegion(), kMaxExtent, kMaxExtent);
+  if (mask.live.lower.isMinusInfinity() && mask.live.upper.isPlusInfinity())
+    return;
+  Value ranges = buildRanges(op, mask, lanes);
+  op.getChunkKeysMutable().assign(ranges);
+  steps->weights.getChunkKeysMutable().assign(ranges);
+  steps->accumulate.getChunkKeysMutable().assign(ranges);
 }
+
+namespace {
+
+struct ChunkKeysPass : attn::impl::ChunkKeysPassBase<ChunkKeysPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    FailureOr<CpuTiles> tiles = tilesOf(getOperation(), target);
+    if (failed(tiles))
+      return signalPassFailure();
+    SmallVector<ScoresOp> masked;
+    getOperation().walk([&](ScoresOp op) {
+      if (!op.getMaskRegion().empty() && !op.getChunkKeys())
+        masked.push_back(op);
+    });
+    for (ScoresOp op : masked)
+      giveChunkKeys(op, tiles->sizes.lanes);
+  }
+};
+
+} // namespace
 
 ChunkKeys cpu::loadChunkKeys(ImplicitLocOpBuilder &b, Value ranges, int64_t lanes, Value lane, Value keys) {
   if (!ranges)

@@ -69,16 +69,35 @@ Value cpu::createScratch(ImplicitLocOpBuilder &b, MemRefType type,
   return memref::AllocOp::create(b, type, sizes, b.getI64IntegerAttr(64));
 }
 
-/// Scores ops have memory fetch what comes next while they work on their keys: the values of the same keys, and later
-/// keys. Without, a tile of few rows would wait for every row, since the walk along several at once is none that the
-/// hardware foresees, and other tiles for the start of each tile of keys that is not in the second-level cache.
-static void placePrefetches(Operation *root, CpuLowering &lowering) {
-  root->walk([&](AccumulateOp accumulate) {
-    auto weights = accumulate.getWeights().getDefiningOp<WeightsOp>();
-    auto scores = weights ? weights.getScores().getDefiningOp<ScoresOp>() : ScoresOp();
-    if (scores)
-      lowering.valuesToPrefetch[scores] = accumulate.getValue();
+FailureOr<CpuTiles> cpu::tilesOf(Operation *function, StringRef target) {
+  TileQuery query;
+  function->walk([&](ScoresOp op) { query.scoreBits = op.getRowMax().getType().getElement().getIntOrFloatBitWidth(); });
+  llvm::Expected<TargetDescription> description = describeTarget(target.str());
+  if (!description)
+    return function->emitError() << llvm::toString(description.takeError()), failure();
+  return CpuTiles{*description, query.scoreBits, chooseTiles(*description, query)};
+}
+
+/// The conversion works on chunks of `lanes` rows: ranges must be those of the same chunks.
+static LogicalResult checkChunks(Operation *root, int64_t lanes) {
+  auto check = [&](Operation *op, Value ranges, RowsType rows) {
+    int64_t expected = llvm::divideCeil(rows.getRows(), std::min(lanes, rows.getRows()));
+    bool isRight = !ranges || cast<MemRefType>(ranges.getType()).getDimSize(0) == expected;
+    if (!isRight)
+      op->emitOpError("expects chunk_keys of ") << expected << " chunks, but got " << ranges.getType();
+    return success(isRight);
+  };
+  auto walked = root->walk([&](Operation *op) {
+    LogicalResult result = success();
+    if (auto scores = dyn_cast<ScoresOp>(op))
+      result = check(op, scores.getChunkKeys(), scores.getRowMax().getType());
+    else if (auto weights = dyn_cast<WeightsOp>(op))
+      result = check(op, weights.getChunkKeys(), weights.getMax().getType());
+    else if (auto accumulate = dyn_cast<AccumulateOp>(op))
+      result = check(op, accumulate.getChunkKeys(), accumulate.getRescale().getType());
+    return WalkResult(result);
   });
+  return failure(walked.wasInterrupted());
 }
 
 namespace {
@@ -90,28 +109,20 @@ struct ConvertFlashToCpuPass : attn::impl::ConvertFlashToCpuPassBase<ConvertFlas
   LogicalResult chooseBlocks(CpuLowering &lowering) {
     if (blockRows < 0 || blockRows > 16)
       return getOperation().emitError("expects block-rows to be in 0 to 16, but got ") << int64_t(blockRows), failure();
-    TileQuery query;
-    getOperation().walk(
-        [&](ScoresOp op) { query.scoreBits = op.getRowMax().getType().getElement().getIntOrFloatBitWidth(); });
-    llvm::Expected<TargetDescription> description = describeTarget(target);
-    if (!description)
-      return getOperation().emitError() << llvm::toString(description.takeError()), failure();
-    TileSizes sizes = chooseTiles(*description, query);
-    lowering.blockRows = [=, target = *description, asked = int64_t(blockRows)](int64_t lanes) {
-      return asked ? asked : blockRowsFor(target, sizes, query.scoreBits, lanes);
+    FailureOr<CpuTiles> tiles = tilesOf(getOperation(), target);
+    if (failed(tiles))
+      return failure();
+    lowering.blockRows = [tiles = *tiles, asked = int64_t(blockRows)](int64_t lanes) {
+      return asked ? asked : blockRowsFor(tiles.target, tiles.sizes, tiles.scoreBits, lanes);
     };
-    lowering.lanes = sizes.lanes;
-    lowering.fewRows = 2 * description->vectorBits / query.scoreBits;
-    return success();
+    lowering.lanes = tiles->sizes.lanes;
+    return checkChunks(getOperation(), lowering.lanes);
   }
 
   void runOnOperation() override {
     CpuLowering lowering;
     if (failed(chooseBlocks(lowering)))
       return signalPassFailure();
-    placePrefetches(getOperation(), lowering);
-    if (skipKeys)
-      placeChunkKeys(getOperation(), lowering);
     guardDivisions(getOperation());
     TileTypeConverter converter(lowering.lanes);
     ConversionTarget legal(getContext());

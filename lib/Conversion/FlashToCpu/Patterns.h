@@ -4,6 +4,8 @@
 #define ATTN_CONVERSION_FLASHTOCPU_PATTERNS_H
 
 #include "attn/Dialect/Flash/IR/FlashOps.h"
+#include "attn/Target/TargetDescription.h"
+#include "attn/Target/TileModel.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace attn::cpu {
@@ -13,13 +15,7 @@ struct CpuLowering {
   /// For a chunk of so many lanes.
   std::function<int64_t(int64_t lanes)> blockRows;
   int64_t lanes = 1;
-  /// A tile of so many rows, two vectors, or fewer does so little for each key that reading the keys takes its time.
-  int64_t fewRows = 1;
   int64_t blockRowsOf(mlir::VectorType chunk) const { return blockRows(chunk.getDimSize(0)); }
-  /// The values that go with the keys of a scores op, where it is worth asking memory for them early.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> valuesToPrefetch;
-  /// Of a scores, weights or accumulate op with a mask that has bounds: the keys of each chunk, memref [chunks, 2].
-  llvm::DenseMap<mlir::Operation *, mlir::Value> chunkKeys;
 };
 
 /// The keys of a tile that some row of a chunk may keep: [first, end), counted from the tile's first. What is outside
@@ -28,10 +24,7 @@ struct ChunkKeys {
   mlir::Value first, end;
 };
 
-/// Builds, in front of each step that has a mask with bounds, the ranges of its chunks; lowering.lanes is known.
-void placeChunkKeys(mlir::Operation *root, CpuLowering &lowering);
-
-/// The range of the chunk from `lane`; all of `keys` where `ranges` is null.
+/// The range of the chunk from `lane`; all of `keys` where `ranges` (chunk_keys of a step) is null.
 ChunkKeys loadChunkKeys(mlir::ImplicitLocOpBuilder &builder, mlir::Value ranges, int64_t lanes, mlir::Value lane,
                         mlir::Value keys);
 
@@ -41,6 +34,17 @@ public:
   /// `lanes` is of a whole register block.
   explicit TileTypeConverter(int64_t lanes);
 };
+
+/// What the cost model says for a function on a CPU.
+struct CpuTiles {
+  TargetDescription target;
+  /// Bits of the type that scores are computed in; 32 if there are none.
+  unsigned scoreBits;
+  TileSizes sizes;
+};
+
+/// Failure after a diagnostic.
+mlir::FailureOr<CpuTiles> tilesOf(mlir::Operation *function, llvm::StringRef target);
 
 /// A scratch buffer: memref.alloc at the top of the parallel body (of the function, outside of one). `dynamicSize` is
 /// for the extent that is dynamic, and must be defined in front of the parallel loop; outside of one in front of the

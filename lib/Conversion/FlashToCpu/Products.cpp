@@ -39,7 +39,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
   /// and their values, which are needed next. Nothing where the size of a row is not known, or zero.
   SmallVector<RowPrefetch> prefetches(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, Value first,
                                       int64_t ahead) const {
-    Value values = lowering.valuesToPrefetch.lookup(op);
+    Value values = adaptor.getPrefetch();
     auto isKnown = [](Value view) { return cast<MemRefType>(view.getType()).getDimSize(3) > 0; };
     if (!values || !isKnown(values) || !isKnown(adaptor.getKey()))
       return {};
@@ -53,7 +53,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
                                VectorType chunk, Value lane, ArrayRef<Value> keys) const {
     int64_t count = keys.size(), chunks = cast<MemRefType>(adaptor.getQuery().getType()).getDimSize(0);
     SmallVector<RowPrefetch> ahead;
-    if (op.getRowMax().getType().getRows() > lowering.fewRows) {
+    if (!op.getEachStep()) {
       // Enough work for each line: all of them in time for the next product and the next tile, a share in each chunk.
       Value share = arith::DivUIOp::create(b, lane, constantIndex(b, chunk.getDimSize(0)));
       for (const RowPrefetch &rows : prefetches(b, op, adaptor, keys.front(), op.getScores().getType().getKeys()))
@@ -110,7 +110,7 @@ struct Scores : OpConversionPattern<ScoresOp> {
 
   LogicalResult buildChunk(ImplicitLocOpBuilder &b, ScoresOp op, OpAdaptor adaptor, const KvTile &tile,
                            ScoreEpilogue &epilogue, Value rowMax, VectorType chunk, Value lane) const {
-    Value ranges = lowering.chunkKeys.lookup(op);
+    Value ranges = adaptor.getChunkKeys();
     int64_t blockRows = lowering.blockRowsOf(chunk);
     ChunkKeys keys = loadChunkKeys(b, ranges, chunk.getDimSize(0), lane, adaptor.getKeys());
     ChunkKeys computed = ranges ? roundToBlocks(b, keys, adaptor.getKeys(), blockRows) : keys;
@@ -163,7 +163,7 @@ struct Accumulate : OpConversionPattern<AccumulateOp> {
   /// acc * rescale + weights * value for some `columns` of the value and one chunk.
   void buildBlock(ImplicitLocOpBuilder &b, AccumulateOp op, OpAdaptor adaptor, const KvTile &tile, VectorType chunk,
                   Value lane, ArrayRef<Value> columns) const {
-    ChunkKeys keys = loadChunkKeys(b, lowering.chunkKeys.lookup(op), chunk.getDimSize(0), lane, adaptor.getKeys());
+    ChunkKeys keys = loadChunkKeys(b, adaptor.getChunkKeys(), chunk.getDimSize(0), lane, adaptor.getKeys());
     Value rescale = vector::LoadOp::create(b, chunk, adaptor.getRescale(), lane);
     SmallVector<Value> start;
     for (Value e : columns)

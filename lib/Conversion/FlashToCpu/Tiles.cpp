@@ -180,7 +180,7 @@ struct Weights : TilePattern<WeightsOp> {
       Value max = finiteMax(b, loadRows(b, chunk, adaptor.getMax(), lane));
       Value start = arith::MulFOp::create(b, loadRows(b, chunk, adaptor.getSum(), lane),
                                           loadRows(b, chunk, adaptor.getRescale(), lane));
-      ChunkKeys keys = loadChunkKeys(b, lowering.chunkKeys.lookup(op), chunk.getDimSize(0), lane, adaptor.getKeys());
+      ChunkKeys keys = loadChunkKeys(b, adaptor.getChunkKeys(), chunk.getDimSize(0), lane, adaptor.getKeys());
       Value sum = buildCarryingLoop(b, keys.first, keys.end, 1, start,
                                     [&](ImplicitLocOpBuilder &b, Value k, ValueRange carried) -> SmallVector<Value> {
                                       Value score = loadLanes(b, chunk, tile, k, lane);

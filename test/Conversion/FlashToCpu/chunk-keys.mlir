@@ -1,5 +1,15 @@
-// RUN: attn-opt %s --convert-flash-to-cpu="target=x86-64-v3" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --flash-chunk-keys=target=x86-64-v3 --convert-flash-to-cpu="target=x86-64-v3" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --flash-chunk-keys=target=x86-64-v3 | FileCheck %s --check-prefix=STEPS
 // The keys that a chunk of rows may keep: found once for a tile, looked up by the three steps.
+
+// STEPS-LABEL: func.func @bounds
+// STEPS: %[[RANGES:.+]] = memref.alloc() {{.*}}: memref<4x2xindex>
+// STEPS: scf.for
+// STEPS: flash.scores {{.+}} chunk_keys %[[RANGES]] : memref<4x2xindex> where
+// STEPS: flash.weights {{.+}} chunk_keys %[[RANGES]] : memref<4x2xindex> :
+// STEPS: flash.accumulate {{.+}} chunk_keys %[[RANGES]] : memref<4x2xindex> :
+// STEPS-LABEL: func.func @no_bounds
+// STEPS-NOT: chunk_keys
 
 // Rows i0 to i0 + 63 in chunks of 16, keys up to the row: of 64 keys from j0 a chunk keeps those in front of
 // i0 + lane + 16.

@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --flash-fold-scale --convert-flash-to-cpu="block-rows=2 target=x86-64-v3" --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --flash-fold-scale --flash-prefetch=target=x86-64-v3 --convert-flash-to-cpu="block-rows=2 target=x86-64-v3" --canonicalize --cse | FileCheck %s
 
 // Tiles are scratch buffers of the transposed tile; the products are register blocks of vector.fma.
 
