@@ -83,17 +83,17 @@ def Flash_ScoresOp : Flash_Op<"scores", [RecursiveMemoryEffects, MemoryEffects<[
 
     With `prefetch`, memory is asked meanwhile for the rows of that view at the same keys, and for the keys of the next
     tile; with `each_step`, for a part of both in each step of the product, and for keys soon to come (flash-prefetch).
-    `chunk_keys`: see flash-chunk-keys.
+    `chunk_keys`: see flash-chunk-keys. `stage`: where in shared memory the tile of keys lies, in bytes.
   }];
   let arguments = (ins Flash_QueryType:$query, Flash_View:$key, Index:$b, Index:$h, Index:$hk, Index:$i0, Index:$j0,
                        Index:$rows, Index:$keys, Optional<Flash_Wide>:$scale, Optional<Flash_View>:$prefetch,
-                       Optional<Flash_ChunkKeys>:$chunkKeys, UnitAttr:$eachStep, Flash_Group:$group);
+                       Optional<Flash_ChunkKeys>:$chunkKeys, Optional<I32>:$stage, UnitAttr:$eachStep,
+                       Flash_Group:$group);
   let results = (outs Flash_ScoresType:$scores, Flash_RowsType:$rowMax);
   let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
   let assemblyFormat = [{ $query `,` $key `at` `(` $b `,` $h `:` $hk `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys
     (`group` $group^)? (`scale` $scale^ `:` type($scale))? (`prefetch` $prefetch^ `:` type($prefetch))?
-    (`each_step` $eachStep^)?
-    (`chunk_keys` $chunkKeys^ `:` type($chunkKeys))?
+    (`each_step` $eachStep^)? (`chunk_keys` $chunkKeys^ `:` type($chunkKeys))? (`stage` $stage^)?
     (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
     attr-dict `:` qualified(type($query)) `,` type($key) `->` qualified(type($scores)) `,` qualified(type($rowMax)) }];
   let hasVerifier = 1;
@@ -127,17 +127,20 @@ def Flash_WeightsOp : Flash_Op<"weights", [MemoryEffects<[MemRead]>, AllTypesMat
   let hasVerifier = 1;
 }
 
-def Flash_AccumulateOp : Flash_Op<"accumulate", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
+def Flash_AccumulateOp : Flash_Op<"accumulate", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>,
+    AttrSizedOperandSegments]> {
   let summary = "add a tile's weighted values";
   let description = [{
     `result[r, e] = acc[r, e] * rescale[r] + sum over k < keys of weights[r, k] * value[b, hk, j0 + k, e]`. Rows at
-    and behind `rows` are left undefined. Consumes acc and weights.
+    and behind `rows` are left undefined. Consumes acc and weights. `chunk_keys`, `stage`: as flash.scores has them, of
+    the tile of values.
   }];
   let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$rescale, Flash_ScoresType:$weights, Flash_View:$value,
-                       Index:$b, Index:$hk, Index:$j0, Index:$rows, Index:$keys, Optional<Flash_ChunkKeys>:$chunkKeys);
+                       Index:$b, Index:$hk, Index:$j0, Index:$rows, Index:$keys, Optional<Flash_ChunkKeys>:$chunkKeys,
+                       Optional<I32>:$stage);
   let results = (outs Flash_AccType:$result);
   let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `rows` $rows `keys` $keys
-    (`chunk_keys` $chunkKeys^ `:` type($chunkKeys))? attr-dict
+    (`chunk_keys` $chunkKeys^ `:` type($chunkKeys))? (`stage` $stage^)? attr-dict
     `:` qualified(type($acc)) `,` qualified(type($rescale)) `,` qualified(type($weights)) `,` type($value) }];
   let hasVerifier = 1;
 }
@@ -203,11 +206,13 @@ def Flash_BeginScoresOp : Flash_Op<"begin_scores", [MemoryEffects<[MemRead]>]> {
   let summary = "begin the product of a tile of queries and a tile of keys";
   let description = [{
     The first half of `flash.scores`: `result[r, k] = sum_d query[r, d] * key[b, hk, j0 + k, d]`. It may be under way
-    until `flash.finish_scores`, its only user, in the same block.
+    until `flash.finish_scores`, its only user, in the same block. `wait_turn`, `pass_turn`: see flash-ping-pong.
   }];
-  let arguments = (ins Flash_QueryType:$query, Flash_View:$key, Index:$b, Index:$hk, Index:$j0, Index:$keys);
+  let arguments = (ins Flash_QueryType:$query, Flash_View:$key, Index:$b, Index:$hk, Index:$j0, Index:$keys,
+                       UnitAttr:$waitTurn, UnitAttr:$passTurn);
   let results = (outs Flash_ScoresType:$result);
-  let assemblyFormat = [{ $query `,` $key `[` $b `,` $hk `,` $j0 `]` `keys` $keys attr-dict
+  let assemblyFormat = [{ $query `,` $key `[` $b `,` $hk `,` $j0 `]` `keys` $keys (`wait_turn` $waitTurn^)?
+    (`pass_turn` $passTurn^)? attr-dict
     `:` qualified(type($query)) `,` type($key) `->` qualified(type($result)) }];
   let hasVerifier = 1;
 }
@@ -216,14 +221,16 @@ def Flash_FinishScoresOp : Flash_Op<"finish_scores", [RecursiveMemoryEffects, Si
     AllTypesMatch<["products", "scores"]>]> {
   let summary = "wait for a product of queries and keys, and make scores of it";
   let description = [{
-    The second half of `flash.scores`: scale, regions and maxima. Consumes products.
+    The second half of `flash.scores`: scale, regions and maxima. Consumes products. `later` products that were begun
+    behind these may still be under way.
   }];
   let arguments = (ins Flash_ScoresType:$products, Index:$b, Index:$h, Index:$i0, Index:$j0, Index:$rows, Index:$keys,
-                       Optional<Flash_Wide>:$scale, Flash_Group:$group);
+                       Optional<Flash_Wide>:$scale, Flash_Group:$group,
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$later);
   let results = (outs Flash_ScoresType:$scores, Flash_RowsType:$rowMax);
   let regions = (region MaxSizedRegion<1>:$scoreRegion, MaxSizedRegion<1>:$maskRegion);
   let assemblyFormat = [{ $products `at` `(` $b `,` $h `,` $i0 `,` $j0 `)` `rows` $rows `keys` $keys
-    (`group` $group^)? (`scale` $scale^ `:` type($scale))?
+    (`group` $group^)? (`scale` $scale^ `:` type($scale))? (`later` $later^)?
     (`score` `` custom<ScoreRegion>($scoreRegion)^)? (`where` `` custom<MaskRegion>($maskRegion)^)?
     attr-dict `:` qualified(type($products)) `,` qualified(type($rowMax)) }];
   let hasVerifier = 1;
@@ -246,12 +253,13 @@ def Flash_BeginAccumulateOp : Flash_Op<"begin_accumulate", [MemoryEffects<[MemRe
   let summary = "begin to add a tile's weighted values";
   let description = [{
     `flash.accumulate` of rounded weights. It may be under way until `flash.finish_accumulate`, its only user, in the
-    same block. Consumes acc and weights.
+    same block. Consumes acc and weights. `wait_turn`, `pass_turn`: see flash-ping-pong.
   }];
   let arguments = (ins Flash_AccType:$acc, Flash_RowsType:$rescale, Flash_ScoresType:$weights, Flash_View:$value,
-                       Index:$b, Index:$hk, Index:$j0, Index:$keys);
+                       Index:$b, Index:$hk, Index:$j0, Index:$keys, UnitAttr:$waitTurn, UnitAttr:$passTurn);
   let results = (outs Flash_AccType:$result);
-  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `keys` $keys attr-dict
+  let assemblyFormat = [{ $acc `,` $rescale `,` $weights `,` $value `[` $b `,` $hk `,` $j0 `]` `keys` $keys
+    (`wait_turn` $waitTurn^)? (`pass_turn` $passTurn^)? attr-dict
     `:` qualified(type($acc)) `,` qualified(type($rescale)) `,` qualified(type($weights)) `,` type($value) }];
   let hasVerifier = 1;
 }

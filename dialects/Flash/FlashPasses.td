@@ -119,6 +119,21 @@ def OverlapProductsPass : Pass<"flash-overlap-products", "::mlir::func::FuncOp">
   let dependentDialects = ["::attn::flash::FlashDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PingPongPass : Pass<"flash-ping-pong", "::mlir::func::FuncOp"> {
+  let summary = "Have two warpgroups multiply by turns";
+  let description = [{
+    One warpgroup multiplies (keys of tile n + 1 and values of tile n) while the other one does the softmax of tile n, and
+    the other way round (FlashAttention-3, arXiv:2407.08608, section 3.1). A turn is the products between two softmaxes.
+    The first product of a turn waits for it; behind the last one, which is under way then, it is passed on. Products that
+    no softmax follows belong to the turn before. For kernels whose products are split (flash-overlap-products), whether
+    their loops are turned or not.
+
+    Decides: `wait_turn` and `pass_turn` of flash.begin_scores and begin_accumulate.
+    Example: test/Transforms/flash-ping-pong/doc-example.mlir.
+  }];
+  let dependentDialects = ["::attn::flash::FlashDialect"];
+}
+
 def FreeBuffersPass : Pass<"flash-free-buffers", "::mlir::func::FuncOp"> {
   let summary = "Free each temporary buffer after its last use";
   let description = [{

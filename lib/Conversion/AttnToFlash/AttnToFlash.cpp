@@ -132,7 +132,7 @@ private:
 ScoresOp TiledAttention::buildScores(ImplicitLocOpBuilder &b, Value j0, Value keys, bool isMasked) {
   auto scores = ScoresOp::create(b, scoresType(), rowsType(), query, parts.key, tile.batch, tile.head, kvHead, tile.i0,
                                  j0, rows, keys, op.getScale(), /*prefetch=*/Value(), /*chunkKeys=*/Value(),
-                                 /*eachStep=*/false, tiles.group);
+                                 /*stage=*/Value(), /*eachStep=*/false, tiles.group);
   IRMapping mapping;
   op.getScoreRegion().cloneInto(&scores.getScoreRegion(), mapping);
   if (isMasked)
@@ -146,8 +146,9 @@ SoftmaxState TiledAttention::buildStep(ImplicitLocOpBuilder &b, Value j0, Value 
   auto update = UpdateMaxOp::create(b, rowsType(), rowsType(), state.max, scores.getRowMax(), naturalUnit());
   auto weights = WeightsOp::create(b, scoresType(), rowsType(), scores.getScores(), update.getNewMax(), state.sum,
                                    update.getRescale(), rows, keys, /*chunkKeys=*/Value(), naturalUnit());
-  auto acc = AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(),
-                                  parts.value, tile.batch, kvHead, j0, rows, keys, /*chunkKeys=*/Value());
+  auto acc =
+      AccumulateOp::create(b, state.acc.getType(), state.acc, update.getRescale(), weights.getWeights(), parts.value,
+                           tile.batch, kvHead, j0, rows, keys, /*chunkKeys=*/Value(), /*stage=*/Value());
   if (options.countKvTiles)
     CountKvTilesOp::create(b, arith::ConstantIndexOp::create(b, 1));
   return {update.getNewMax(), weights.getNewSum(), acc.getResult()};

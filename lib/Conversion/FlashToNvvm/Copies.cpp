@@ -286,15 +286,14 @@ static Value stageOf(ImplicitLocOpBuilder &b, scf::ForOp loop) {
   return modulo(b, toI32(b, number), KernelShape::kStages);
 }
 
-/// Notes where the ops of a step find their tiles.
-static void noteStage(ImplicitLocOpBuilder &b, KvStep kv, Value number, NvvmLowering &lowering) {
-  const KernelShape &shape = lowering.shape;
-  lowering.stage[kv.scores] = add(b, times(b, number, shape.key.bytes()), shape.keyOffset);
+/// Says where the ops of a step find their tiles.
+static void setStage(ImplicitLocOpBuilder &b, KvStep kv, const KernelShape &shape, Value number) {
+  kv.scores.getStageMutable().assign(add(b, times(b, number, shape.key.bytes()), shape.keyOffset));
   if (kv.accumulate)
-    lowering.stage[kv.accumulate] = add(b, times(b, number, shape.value.bytes()), shape.valueOffset);
+    kv.accumulate.getStageMutable().assign(add(b, times(b, number, shape.value.bytes()), shape.valueOffset));
 }
 
-static void stageLoop(KvStep kv, NvvmLowering &lowering) {
+static void stageLoop(KvStep kv, const NvvmLowering &lowering) {
   scf::ForOp loop = kv.loop;
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   beginCopiesIf(b, lowering, kv, loop.getLowerBound(), i32(b, 0));
@@ -303,27 +302,27 @@ static void stageLoop(KvStep kv, NvvmLowering &lowering) {
   Value number = stageOf(b, loop);
   Value next = modulo(b, add(b, number, 1), KernelShape::kStages);
   beginCopiesIf(b, lowering, kv, plus(b, loop.getInductionVar(), loop.getStep()), next);
-  noteStage(b, kv, number, lowering);
+  setStage(b, kv, lowering.shape, number);
   waitForValues(b, kv, 2);
   b.setInsertionPointAfter(loop);
   blockBarrier(b);
 }
 
 /// One tile is copied in front of its step.
-static void stageTile(KvStep kv, NvvmLowering &lowering) {
+static void stageTile(KvStep kv, const NvvmLowering &lowering) {
   ImplicitLocOpBuilder b(kv.scores.getLoc(), kv.scores);
   Value number = i32(b, 0);
   beginCopies(b, lowering, kv, kv.scores.getJ0(), number);
   NVVM::CpAsyncCommitGroupOp::create(b);
   waitForCopies(b, kv.accumulate ? 1 : 0);
-  noteStage(b, kv, number, lowering);
+  setStage(b, kv, lowering.shape, number);
   waitForValues(b, kv, 0);
   Operation *last = kv.accumulate ? kv.accumulate.getOperation() : kv.scores.getOperation();
   b.setInsertionPointAfter(last);
   blockBarrier(b);
 }
 
-void nvvm::placeCopies(func::FuncOp kernel, NvvmLowering &lowering) {
+void nvvm::placeCopies(func::FuncOp kernel, const NvvmLowering &lowering) {
   for (KvStep kv : collectKvSteps(kernel))
     kv.loop ? stageLoop(kv, lowering) : stageTile(kv, lowering);
 }

@@ -29,11 +29,6 @@ struct Role {
   llvm::DenseMap<mlir::Value, TensorMapArguments> maps;
   /// Warpgroup of this thread among those that multiply, i32.
   mlir::Value warpgroup;
-  /// The warpgroups take turns: one multiplies while the other one does its softmax (arXiv:2407.08608, section 3.1).
-  /// The ops whose products wait for the turn, and those behind which it is given away.
-  llvm::DenseSet<mlir::Operation *> takesTurn, givesTurn;
-  /// The finish_scores ops behind whose products those of values are under way.
-  llvm::DenseSet<mlir::Operation *> overlapped;
 };
 
 /// What the patterns of a kernel share.
@@ -42,9 +37,6 @@ struct NvvmLowering {
   ThreadPlace place;
   /// f32 is one product of tf32, not three.
   bool allowTf32 = false;
-  /// Where in shared memory the keys of a scores op, the values of an accumulate op, are (i32, in bytes). Not for
-  /// warpgroups, which count.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> stage;
   /// Threads that copy a tile together: of the block, or of a role. place.thread counts them.
   int64_t copyThreads = 0;
   /// Of a kernel of warpgroups.
@@ -81,9 +73,9 @@ struct StoreTarget {
 void buildStore(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const StoreTarget &target,
                 int64_t columns, mlir::ValueRange values);
 
-/// The fragments of a scores op: its products.
+/// The fragments of scores: products with the tile of keys at an offset of shared memory (i32, in bytes).
 mlir::SmallVector<mlir::Value> buildScoreProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
-                                                  mlir::Operation *op);
+                                                  mlir::Value keys);
 
 /// The regions of an op that makes scores, and its operands as values of the code that is being built.
 struct ScorePlace {
@@ -96,8 +88,8 @@ struct ScorePlace {
 mlir::LogicalResult applyRegions(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
                                  const ScorePlace &place, llvm::MutableArrayRef<mlir::Value> scores);
 
-/// acc += weights * the tile of values of an accumulate op. Both in fragments.
-void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Operation *op,
+/// acc += weights * the tile of values at an offset of shared memory (i32, in bytes). Both in fragments.
+void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Value values,
                         mlir::ValueRange weights, llvm::MutableArrayRef<mlir::Value> acc);
 
 /// Copies `rows` rows of a view into a tile of shared memory, zeros behind them and behind the columns. Where memory
@@ -106,15 +98,16 @@ void buildValueProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering 
 void buildCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const SharedTile &tile,
                mlir::Value base, mlir::Value view, mlir::Value batch, const lanes::TileRows &rows);
 
-/// Brings the keys and values of each kv loop into shared memory, one tile ahead, and notes where the scores and
-/// accumulate ops find them. The ops are left alone.
-void placeCopies(mlir::func::FuncOp kernel, NvvmLowering &lowering);
+/// Brings the keys and values of each kv loop into shared memory, one tile ahead. The scores and accumulate ops, which
+/// are left alone else, get the `stage` where they find them.
+void placeCopies(mlir::func::FuncOp kernel, const NvvmLowering &lowering);
 
 /// The same products by warpgroups, begun when their stage is there. `weights` are in pairs.
 mlir::SmallVector<mlir::Value> beginWarpgroupScores(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
-                                                    mlir::Operation *op);
-void beginWarpgroupValues(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, mlir::Operation *op,
-                          mlir::ValueRange weights, llvm::MutableArrayRef<mlir::Value> acc);
+                                                    flash::BeginScoresOp op);
+void beginWarpgroupValues(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering,
+                          flash::BeginAccumulateOp op, mlir::ValueRange weights,
+                          llvm::MutableArrayRef<mlir::Value> acc);
 /// Waits for the products of a ring's last stage that was met, but for `later` ones that were begun behind them, and
 /// gives the stage free.
 void finishWarpgroupProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering, const StageRing &ring,

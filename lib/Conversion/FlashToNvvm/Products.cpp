@@ -205,14 +205,12 @@ static void fullValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Va
 // Entry points
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> nvvm::buildScoreProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
-  Value keys = lowering.stage.lookup(op);
+SmallVector<Value> nvvm::buildScoreProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value keys) {
   return lowering.shape.element.isF32() ? fullScores(b, lowering, keys) : halfScores(b, lowering, keys);
 }
 
-void nvvm::buildValueProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op, ValueRange weights,
+void nvvm::buildValueProducts(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Value values, ValueRange weights,
                               MutableArrayRef<Value> acc) {
-  Value values = lowering.stage.lookup(op);
   lowering.shape.element.isF32() ? fullValues(b, lowering, values, weights, acc)
                                  : halfValues(b, lowering, values, weights, acc);
 }

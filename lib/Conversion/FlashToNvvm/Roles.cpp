@@ -23,6 +23,7 @@
 #include "Warpgroup.h"
 #include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
 #include "attn/Dialect/Flash/Transforms/OverlapProducts.h"
+#include "attn/Dialect/Flash/Transforms/PingPong.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -265,47 +266,11 @@ static NvvmLowering buildConsumer(ImplicitLocOpBuilder &b, const NvvmLowering &k
   return consumer;
 }
 
-/// The scores that are under way when products with values begin; null where there are none.
-static BeginScoresOp scoresUnderWay(BeginAccumulateOp op) {
-  for (Operation &other : llvm::reverse(llvm::make_range(op->getBlock()->begin(), op->getIterator())))
-    if (auto begin = dyn_cast<BeginScoresOp>(other))
-      return op->isBeforeInBlock(*begin->user_begin()) ? begin : BeginScoresOp();
-  return {};
-}
-
-/// True if the weights of the scores are multiplied with values: then a softmax follows, beside which the other
-/// warpgroup multiplies.
-static bool hasValues(BeginScoresOp op) {
-  auto finish = cast<FinishScoresOp>(*op->user_begin());
-  return llvm::any_of(finish.getScores().getUsers(), llvm::IsaPred<WeightsOp>);
-}
-
-/// Notes which products are under way together.
-static void noteOverlaps(Operation *consumer, Role &role) {
-  consumer->walk([&](BeginAccumulateOp op) {
-    if (BeginScoresOp scores = scoresUnderWay(op))
-      role.overlapped.insert(*scores->user_begin());
-  });
-}
-
 /// Has the two warpgroups take turns, from the first tile's keys of warpgroup 0 on.
-static void placeTurns(Block *block, NvvmLowering &lowering) {
+static void placeTurns(Block *block, const NvvmLowering &lowering) {
   if (lowering.shape.consumers != 2)
     return;
-  Role &role = lowering.role;
-  block->getParentOp()->walk([&](Operation *op) {
-    if (auto scores = dyn_cast<BeginScoresOp>(op); scores && hasValues(scores))
-      role.givesTurn.insert(op);
-    auto values = dyn_cast<BeginAccumulateOp>(op);
-    if (!values)
-      return;
-    BeginScoresOp scores = scoresUnderWay(values);
-    role.takesTurn.insert(scores ? scores.getOperation() : op);
-    if (scores) {
-      role.givesTurn.erase(scores);
-      role.givesTurn.insert(op);
-    }
-  });
+  takeTurns(block->getParentOp());
   block->getParentOp()->walk([&](LoadQueryOp load) {
     // Behind the copy of the query tile, for which both wait.
     ImplicitLocOpBuilder b(load.getLoc(), load->getContext());
@@ -344,7 +309,6 @@ LogicalResult nvvm::convertRoles(func::FuncOp kernel, NvvmLowering &lowering, Im
   NvvmLowering consumer = buildConsumer(b, lowering);
   if (lowering.shape.overlapsProducts())
     turnLoops(consumerBlock->getParentOp());
-  noteOverlaps(consumerBlock->getParentOp(), consumer.role);
   placeTurns(consumerBlock, consumer);
   if (failed(convertProducer(producerBlock, producer)))
     return failure();

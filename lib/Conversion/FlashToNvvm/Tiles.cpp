@@ -195,7 +195,7 @@ template <typename OpTy> struct ScoresPattern : FragmentPattern<OpTy> {
 struct Scores : ScoresPattern<ScoresOp> {
   using ScoresPattern::ScoresPattern;
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, ScoresOp op, Adaptor adaptor) const override {
-    return finish(b, op, adaptor, buildScoreProducts(b, lowering, op));
+    return finish(b, op, adaptor, buildScoreProducts(b, lowering, adaptor.getStage()[0]));
   }
 };
 
@@ -209,7 +209,7 @@ struct BeginScores : FragmentPattern<BeginScoresOp> {
 struct FinishScores : ScoresPattern<FinishScoresOp> {
   using ScoresPattern::ScoresPattern;
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, FinishScoresOp op, Adaptor adaptor) const override {
-    finishWarpgroupProducts(b, lowering, lowering.role.keys, lowering.role.overlapped.contains(op));
+    finishWarpgroupProducts(b, lowering, lowering.role.keys, op.getLater());
     return finish(b, op, adaptor, list(adaptor.getProducts()));
   }
 };
@@ -270,7 +270,7 @@ struct Accumulate : AccumulatePattern<AccumulateOp> {
   using AccumulatePattern::AccumulatePattern;
   FailureOr<Results> lower(ImplicitLocOpBuilder &b, AccumulateOp op, Adaptor adaptor) const override {
     SmallVector<Value> acc = rescaled(b, adaptor.getAcc(), adaptor.getRescale());
-    buildValueProducts(b, lowering, op, adaptor.getWeights(), acc);
+    buildValueProducts(b, lowering, adaptor.getStage()[0], adaptor.getWeights(), acc);
     return Results{acc};
   }
 };

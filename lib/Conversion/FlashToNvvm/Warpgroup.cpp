@@ -185,23 +185,24 @@ void nvvm::finishWarpgroupProducts(ImplicitLocOpBuilder &b, const NvvmLowering &
   arriveAt(b, emptyBarrier(b, ring, lastSlot(b, ring)));
 }
 
-static void takeTurn(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
-  if (lowering.role.takesTurn.contains(op))
+template <typename OpTy> static void waitForTurn(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, OpTy op) {
+  if (op.getWaitTurn())
     syncAt(b, add(b, lowering.role.warpgroup, kFirstTurn), 256);
 }
 
 /// The products are under way: the other warpgroup may begin its own.
-static void giveTurn(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
-  if (lowering.role.givesTurn.contains(op))
+template <typename OpTy> static void passTurn(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, OpTy op) {
+  if (op.getPassTurn())
     arriveOnlyAt(b, arith::SubIOp::create(b, i32(b, kFirstTurn + 1), lowering.role.warpgroup), 256);
 }
 
-SmallVector<Value> nvvm::beginWarpgroupScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op) {
+SmallVector<Value> nvvm::beginWarpgroupScores(ImplicitLocOpBuilder &b, const NvvmLowering &lowering,
+                                              flash::BeginScoresOp op) {
   const KernelShape &shape = lowering.shape;
   const StageRing &ring = lowering.role.keys;
   StageSlot slot = nextSlot(b, ring);
   waitFor(b, fullBarrier(b, ring, slot), slot.parity);
-  takeTurn(b, lowering, op);
+  waitForTurn(b, lowering, op);
   Value query = descriptor(b, times(b, lowering.role.warpgroup, 64 * shape.query.pitch), 16, 8 * shape.query.pitch);
   Value key = descriptor(b, stageOffset(b, ring, slot), 16, 8 * shape.key.pitch);
   SmallVector<Value> scores(shape.kvTile / 2, arith::ConstantOp::create(b, b.getF32FloatAttr(0)));
@@ -212,17 +213,17 @@ SmallVector<Value> nvvm::beginWarpgroupScores(ImplicitLocOpBuilder &b, const Nvv
     callProduct(b, lowering, shape.kvTile, "ss", arguments, scores);
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(b);
-  giveTurn(b, lowering, op);
+  passTurn(b, lowering, op);
   return scores;
 }
 
-void nvvm::beginWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, Operation *op,
+void nvvm::beginWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &lowering, flash::BeginAccumulateOp op,
                                 ValueRange weights, MutableArrayRef<Value> acc) {
   const KernelShape &shape = lowering.shape;
   const StageRing &ring = lowering.role.values;
   StageSlot slot = nextSlot(b, ring);
   waitFor(b, fullBarrier(b, ring, slot), slot.parity);
-  takeTurn(b, lowering, op);
+  waitForTurn(b, lowering, op);
   Value value = descriptor(b, stageOffset(b, ring, slot), shape.value.boxBytes(), 8 * shape.value.pitch);
   NVVM::WgmmaFenceAlignedOp::create(b);
   for (int64_t key = 0; key < shape.kvTile; key += 16) {
@@ -231,7 +232,7 @@ void nvvm::beginWarpgroupValues(ImplicitLocOpBuilder &b, const NvvmLowering &low
     callProduct(b, lowering, shape.valueColumns, "rs", arguments, acc);
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(b);
-  giveTurn(b, lowering, op);
+  passTurn(b, lowering, op);
 }
 
 void nvvm::finishQueryCopy(ImplicitLocOpBuilder &b, const NvvmLowering &lowering) {

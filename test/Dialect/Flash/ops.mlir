@@ -47,14 +47,15 @@ func.func @loop(%query: memref<2x4x?x?xf16>, %key: memref<2x2x?x?xf16>, %value: 
 // CHECK: flash.init sink %{{.+}} : f64 : !flash.rows<1, f64>, !flash.rows<1, f64>, !flash.acc<1 x 6, f64>
 // CHECK: flash.scores %{{.+}}, %{{.+}} at(%{{.+}}, %{{.+}} : %{{.+}}, %{{.+}}, %{{.+}}) rows %{{.+}} keys %{{.+}} : !flash.query<1 x 8, f64>
 // CHECK: flash.update_max %{{.+}}, %{{.+}} unit 1.250000e-01 : !flash.rows<1, f64>
-// CHECK: flash.scores {{.+}} keys %{{.+}} prefetch %{{.+}} : memref<2x4x5x8xf64> each_step chunk_keys %{{.+}} : memref<1x2xindex> : !flash.query<1 x 8, f64>
+// CHECK: flash.scores {{.+}} keys %{{.+}} prefetch %{{.+}} : memref<2x4x5x8xf64> each_step chunk_keys %{{.+}} : memref<1x2xindex> stage %{{.+}} : !flash.query<1 x 8, f64>
 // CHECK: flash.store_weights %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}] rows %{{.+}} keys %{{.+}} zeros %{{.+}} unit 1.250000e-01 : !flash.scores<1 x 7, f64>, !flash.rows<1, f64>, memref<2x4x5x7xf64>
 // CHECK: flash.require %{{.+}}, "kv_lengths is {0}, kvLen {1}"(%{{.+}}, %{{.+}})
 // CHECK: flash.require %{{.+}}, "no values"{{$}}
 // CHECK: flash.item_work %{{.+}}
 // CHECK: flash.parallel_for @body count %{{.+}} work %{{.+}} scratch_bytes %{{.+}}(%{{.+}}, %{{.+}} : memref<2x4x5x8xf64>, f64)
 // CHECK: flash.parallel_for @body count %{{.+}} work %{{.+}} scratch_bytes %{{[^(]+$}}
-func.func @other_forms(%query: memref<2x4x5x8xf64>, %weights: memref<2x4x5x7xf64>, %sink: f64, %holds: i1, %n: index) {
+func.func @other_forms(%query: memref<2x4x5x8xf64>, %weights: memref<2x4x5x7xf64>, %sink: f64, %holds: i1, %n: index,
+                       %stage: i32) {
   %q = flash.load_query %query[%n, %n, %n] rows %n : memref<2x4x5x8xf64> -> !flash.query<1 x 8, f64>
   %m, %l, %o = flash.init sink %sink : f64 : !flash.rows<1, f64>, !flash.rows<1, f64>, !flash.acc<1 x 6, f64>
   %s, %tm = flash.scores %q, %query at(%n, %n : %n, %n, %n) rows %n keys %n
@@ -62,7 +63,7 @@ func.func @other_forms(%query: memref<2x4x5x8xf64>, %weights: memref<2x4x5x7xf64
   %new, %rescale = flash.update_max %m, %tm unit 0.125 : !flash.rows<1, f64>
   %ranges = memref.alloc() : memref<1x2xindex>
   %s2, %tm2 = flash.scores %q, %query at(%n, %n : %n, %n, %n) rows %n keys %n prefetch %query : memref<2x4x5x8xf64>
-      each_step chunk_keys %ranges : memref<1x2xindex>
+      each_step chunk_keys %ranges : memref<1x2xindex> stage %stage
       : !flash.query<1 x 8, f64>, memref<2x4x5x8xf64> -> !flash.scores<1 x 7, f64>, !flash.rows<1, f64>
   flash.store_weights %s, %m, %l, %weights[%n, %n, %n, %n] rows %n keys %n zeros %n unit 0.125
       : !flash.scores<1 x 7, f64>, !flash.rows<1, f64>, memref<2x4x5x7xf64>

@@ -22,7 +22,7 @@
 // CHECK: %[[BEFORE:.+]] = arith.minsi %[[LEFTB]],
 // CHECK: %[[P:.+]] = flash.begin_scores %{{.+}}, %[[K]][%{{.+}}, %{{.+}}, %[[J]]] keys %[[NOW]]
 // CHECK: %[[B:.+]] = flash.begin_accumulate %[[A]], %[[R]], %[[WB]], %[[V]][%{{.+}}, %{{.+}}, %[[I]]] keys %[[BEFORE]]
-// CHECK: %[[S:.+]], %[[T:.+]] = flash.finish_scores %[[P]] at(%{{.+}}, %{{.+}}, %{{.+}}, %[[J]]) rows %{{.+}} keys %[[NOW]] where(
+// CHECK: %[[S:.+]], %[[T:.+]] = flash.finish_scores %[[P]] at(%{{.+}}, %{{.+}}, %{{.+}}, %[[J]]) rows %{{.+}} keys %[[NOW]] later 1 where(
 // CHECK: %[[M2:.+]], %[[R2:.+]] = flash.update_max %[[M]], %[[T]]
 // CHECK: %[[W:.+]], %[[L2:.+]] = flash.weights %[[S]], %[[M2]], %[[L]], %[[R2]]
 // CHECK: %[[A2:.+]] = flash.finish_accumulate %[[B]]

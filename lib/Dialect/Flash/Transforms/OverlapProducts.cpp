@@ -44,10 +44,10 @@ using namespace attn::flash;
 static void split(ScoresOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Value products = BeginScoresOp::create(b, op.getScores().getType(), op.getQuery(), op.getKey(), op.getB(), op.getHk(),
-                                         op.getJ0(), op.getKeys());
-  auto scores =
-      FinishScoresOp::create(b, op.getScores().getType(), op.getRowMax().getType(), products, op.getB(), op.getH(),
-                             op.getI0(), op.getJ0(), op.getRows(), op.getKeys(), op.getScale(), op.getGroup());
+                                         op.getJ0(), op.getKeys(), /*waitTurn=*/false, /*passTurn=*/false);
+  auto scores = FinishScoresOp::create(b, op.getScores().getType(), op.getRowMax().getType(), products, op.getB(),
+                                       op.getH(), op.getI0(), op.getJ0(), op.getRows(), op.getKeys(), op.getScale(),
+                                       op.getGroup(), /*later=*/0);
   scores.getScoreRegion().takeBody(op.getScoreRegion());
   scores.getMaskRegion().takeBody(op.getMaskRegion());
   op->replaceAllUsesWith(scores);
@@ -61,7 +61,8 @@ static void split(AccumulateOp op) {
                                  cast<MemRefType>(op.getValue().getType()).getElementType());
   Value right = RoundWeightsOp::create(b, rounded, op.getWeights());
   Value acc = BeginAccumulateOp::create(b, op.getAcc().getType(), op.getAcc(), op.getRescale(), right, op.getValue(),
-                                        op.getB(), op.getHk(), op.getJ0(), op.getKeys());
+                                        op.getB(), op.getHk(), op.getJ0(), op.getKeys(), /*waitTurn=*/false,
+                                        /*passTurn=*/false);
   op.replaceAllUsesWith(FinishAccumulateOp::create(b, acc.getType(), acc).getResult());
   op.erase();
 }
@@ -207,7 +208,8 @@ std::pair<TurnedLoop::State, TurnedLoop::Crossing> TurnedLoop::buildOthers(State
   takeOver(before, {carried[3], carried[4]});
   cloneAll({kv.beginScores}, now);
   cloneAll({kv.beginAccumulate}, before);
-  cloneAll({kv.finishScores, kv.updateMax, kv.weights}, now);
+  cast<FinishScoresOp>(b.clone(*kv.finishScores, now)).setLater(1);
+  cloneAll({kv.updateMax, kv.weights}, now);
   cloneAll({kv.finishAccumulate}, before);
   // Behind the wait: until then the products read the weights before in their registers.
   cloneAll({kv.roundWeights}, now);
