@@ -217,8 +217,7 @@ def ConvertFlashToNvvmPass : Pass<"convert-flash-to-nvvm", "::mlir::gpu::GPUModu
     products of the next keys and of these values are under way together (`flash-overlap-products`), and two warpgroups
     take turns.
 
-    Kernels get the attributes `attn.threads` (of a block), `attn.items` (that a block does), `attn.shared_bytes` and
-    `attn.tensor_maps` (number of a capture and rows of a box, for each map that is an argument).
+    Kernels get `flash.kernel`, a #flash.kernel attribute, for their launches.
     Postcondition: no flash op. Examples: test/Conversion/FlashToNvvm/doc-example.mlir, warpgroups.mlir.
   }];
   let options = [

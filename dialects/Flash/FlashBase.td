@@ -19,6 +19,7 @@ def Flash_Dialect : Dialect {
     `T` is f32, or f64 for f64 inputs.
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::attn::AttnDialect"];
 }
 
@@ -46,6 +47,35 @@ def Flash_RowsType : Flash_Type<"Rows", "rows"> {
   let summary = "one T for each row of a tile; may be read until an op consumes it";
   let parameters = (ins "int64_t":$rows, "::mlir::Type":$element);
   let assemblyFormat = "`<` $rows `,` $element `>`";
+}
+
+class Flash_Attr<string name, string keyword> : AttrDef<Flash_Dialect, name> {
+  let mnemonic = keyword;
+  let genVerifyDecl = 1;
+}
+
+def Flash_TensorMapAttr : Flash_Attr<"TensorMap", "tensor_map"> {
+  let summary = "a tensor map that a launch makes: of the memref with that number among its captures, for boxes of so many rows";
+  let parameters = (ins "int64_t":$capture, "int64_t":$rows);
+  let assemblyFormat = "`<` `capture` `=` $capture `,` `rows` `=` $rows `>`";
+}
+
+def Flash_KernelAttr : Flash_Attr<"Kernel", "kernel"> {
+  let summary = "what a launch has to know of a kernel";
+  let description = [{
+    `threads` of a block, `items` that a block does, bytes of dynamic shared memory, and the tensor maps that come behind
+    the kernel's other arguments, each with an i1 that says whether it may be used. convert-flash-to-nvvm sets it as
+    `flash.kernel` of the function; flash.launch reads it.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$items, "int64_t":$sharedBytes,
+                        OptionalArrayRefParameter<"::attn::flash::TensorMapAttr">:$tensorMaps);
+  let assemblyFormat = [{ `<` `threads` `=` $threads `,` `items` `=` $items `,` `shared_bytes` `=` $sharedBytes
+    (`,` `tensor_maps` `=` `[` qualified($tensorMaps)^ `]`)? `>` }];
+  let extraClassDeclaration = [{
+    static constexpr ::llvm::StringLiteral getAttrName() { return "flash.kernel"; }
+    /// That of a kernel; null where none is set.
+    static KernelAttr of(::mlir::Operation *kernel) { return kernel->getAttrOfType<KernelAttr>(getAttrName()); }
+  }];
 }
 
 #endif

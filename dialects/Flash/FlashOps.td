@@ -389,7 +389,7 @@ def Flash_LaunchOp : Flash_Op<"launch", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     Calls `kernel(item, captures...)` of a gpu.module for every item, in any order and side by side, behind the launches
     before it and in front of those after it. memrefs are memory of the device. How many threads share an item is said
-    by the kernel's attributes (convert-flash-to-nvvm).
+    by the kernel's `flash.kernel` attribute (convert-flash-to-nvvm).
   }];
   let arguments = (ins SymbolRefAttr:$kernel, Index:$items, Variadic<AnyType>:$captures);
   let assemblyFormat = [{ $kernel `items` $items (`(` $captures^ `:` type($captures) `)`)? attr-dict }];

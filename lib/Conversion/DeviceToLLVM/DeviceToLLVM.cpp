@@ -1,13 +1,14 @@
 //===- DeviceToLLVM.cpp - a device module to the LLVM and NVVM dialects -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One full conversion with upstream's patterns; then functions with `attn.threads` become kernels.
+// One full conversion with upstream's patterns; then functions with `flash.kernel` become kernels.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../ByteBooleans/ByteBooleans.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/Canonicalization/PositiveList.h"
+#include "attn/Dialect/Flash/IR/FlashOps.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -63,32 +64,34 @@ static void populateConversions(const LLVMTypeConverter &converter, RewritePatte
 
 /// The last arguments of a kernel are tensor maps, each with a flag (convert-flash-to-nvvm): a map is 128 bytes that
 /// the launch hands over by value.
-static void markTensorMaps(LLVM::LLVMFuncOp function) {
-  auto maps = function->getAttrOfType<ArrayAttr>("attn.tensor_maps");
-  if (!maps)
-    return;
+static LogicalResult markTensorMaps(LLVM::LLVMFuncOp function, unsigned count) {
+  if (function.getNumArguments() < 2 * count)
+    return function.emitOpError("expects 2 arguments for each of ")
+           << count << " tensor maps, but got " << function.getNumArguments();
   Builder b(function.getContext());
-  for (unsigned k = 0; k < maps.size(); ++k) {
-    unsigned number = function.getNumArguments() - 2 * (maps.size() - k);
+  for (unsigned k = 0; k < count; ++k) {
+    unsigned number = function.getNumArguments() - 2 * (count - k);
     Type bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
     function.setArgAttr(number, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
     function.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
     function.setArgAttr(number, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
   }
+  return success();
 }
 
 /// What NVVM has to know of a kernel.
-static void markKernels(Operation *module) {
-  module->walk([](LLVM::LLVMFuncOp function) {
-    auto threads = function->getAttrOfType<IntegerAttr>("attn.threads");
-    if (!threads)
-      return;
+static LogicalResult markKernels(Operation *module) {
+  auto walked = module->walk([](LLVM::LLVMFuncOp function) -> WalkResult {
+    attn::flash::KernelAttr kernel = attn::flash::KernelAttr::of(function);
+    if (!kernel)
+      return WalkResult::advance();
     Builder b(function.getContext());
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                      b.getDenseI32ArrayAttr({static_cast<int32_t>(threads.getInt()), 1, 1}));
-    markTensorMaps(function);
+                      b.getDenseI32ArrayAttr({static_cast<int32_t>(kernel.getThreads()), 1, 1}));
+    return markTensorMaps(function, kernel.getTensorMaps().size());
   });
+  return failure(walked.wasInterrupted());
 }
 
 namespace {
@@ -106,8 +109,7 @@ struct ConvertDeviceToLLVMPass : attn::impl::ConvertDeviceToLLVMPassBase<Convert
     target.addLegalOp<gpu::GPUModuleOp>();
     if (failed(applyFullConversion(module, target, std::move(patterns), attn::withoutFolding())))
       return signalPassFailure();
-    markKernels(module);
-    if (failed(attn::storeBooleansAsBytes(module)))
+    if (failed(markKernels(module)) || failed(attn::storeBooleansAsBytes(module)))
       signalPassFailure();
   }
 };

@@ -96,12 +96,19 @@ private:
 struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  static FailureOr<int64_t> attributeOf(flash::LaunchOp op, StringRef name) {
+  /// What the launch's kernel is; null after a diagnostic.
+  static flash::KernelAttr kernelOf(flash::LaunchOp op) {
     Operation *kernel = SymbolTable::lookupNearestSymbolFrom(op, op.getKernelAttr());
-    auto value = kernel ? kernel->getAttrOfType<IntegerAttr>(name) : IntegerAttr();
-    if (!value)
-      return op.emitOpError("expects a kernel with ") << name << ", which convert-flash-to-nvvm sets", failure();
-    return value.getInt();
+    flash::KernelAttr attribute = kernel ? flash::KernelAttr::of(kernel) : flash::KernelAttr();
+    if (!attribute)
+      return op.emitOpError("expects a kernel with flash.kernel, which convert-flash-to-nvvm sets"), nullptr;
+    int64_t captures = op.getCaptures().size();
+    for (flash::TensorMapAttr map : attribute.getTensorMaps())
+      if (map.getCapture() >= captures || !isa<MemRefType>(op.getCaptures()[map.getCapture()].getType()))
+        return op.emitOpError("expects a memref as capture ")
+                   << map.getCapture() << ", of which its kernel has a tensor map",
+               nullptr;
+    return attribute;
   }
 
   static Value kernelName(ImplicitLocOpBuilder &b, flash::LaunchOp op) {
@@ -114,7 +121,7 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
 
   /// What the kernel takes, one value a parameter.
   SmallVector<Parameter> unpack(ImplicitLocOpBuilder &b, flash::LaunchOp op, OpAdaptor adaptor,
-                                const LaunchTypes &types) const {
+                                flash::KernelAttr kernel, const LaunchTypes &types) const {
     SmallVector<Value> values{adaptor.getItems()};
     for (auto [capture, value] : llvm::zip(op.getCaptures(), adaptor.getCaptures())) {
       if (auto memref = dyn_cast<MemRefType>(capture.getType()))
@@ -125,13 +132,11 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
     SmallVector<Parameter> parameters;
     for (Value value : values)
       parameters.push_back({value});
-    Operation *kernel = SymbolTable::lookupNearestSymbolFrom(op, op.getKernelAttr());
-    auto maps = kernel->getAttrOfType<ArrayAttr>("attn.tensor_maps");
-    for (Attribute map : maps ? maps.getValue() : ArrayRef<Attribute>()) {
-      ArrayRef<int64_t> numbers = cast<DenseI64ArrayAttr>(map).asArrayRef();
-      auto type = cast<MemRefType>(op.getCaptures()[numbers[0]].getType());
-      llvm::append_range(parameters,
-                         TensorMapBuilder(b, op, adaptor.getCaptures()[numbers[0]], type).build(types, numbers[1]));
+    for (flash::TensorMapAttr map : kernel.getTensorMaps()) {
+      auto type = cast<MemRefType>(op.getCaptures()[map.getCapture()].getType());
+      llvm::append_range(
+          parameters,
+          TensorMapBuilder(b, op, adaptor.getCaptures()[map.getCapture()], type).build(types, map.getRows()));
     }
     return parameters;
   }
@@ -159,28 +164,27 @@ struct LowerLaunch : ConvertOpToLLVMPattern<flash::LaunchOp> {
 
   LogicalResult matchAndRewrite(flash::LaunchOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    FailureOr<int64_t> threads = attributeOf(op, "attn.threads"), items = attributeOf(op, "attn.items"),
-                       bytes = attributeOf(op, "attn.shared_bytes");
-    if (failed(threads) || failed(items) || failed(bytes))
+    flash::KernelAttr kernel = kernelOf(op);
+    if (!kernel)
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     LaunchTypes types(b.getContext());
-    SmallVector<Parameter> parameters = unpack(b, op, adaptor, types);
+    SmallVector<Parameter> parameters = unpack(b, op, adaptor, kernel, types);
     Value info = stackSlot(b, op, types.info);
     auto store = [&](Value value, ArrayRef<LLVM::GEPArg> path) {
       LLVM::StoreOp::create(b, value, fieldAddress(b, types.info, info, path));
     };
     Type i64 = b.getI64Type();
     Value one = constant(b, i64, 1);
-    Value rounded = LLVM::AddOp::create(b, adaptor.getItems(), constant(b, i64, *items - 1));
+    Value rounded = LLVM::AddOp::create(b, adaptor.getItems(), constant(b, i64, kernel.getItems() - 1));
     store(kernelName(b, op), {0, 0});
-    store(LLVM::UDivOp::create(b, rounded, constant(b, i64, *items)), {0, 1, 0});
-    store(constant(b, i64, *threads), {0, 2, 0});
+    store(LLVM::UDivOp::create(b, rounded, constant(b, i64, kernel.getItems())), {0, 1, 0});
+    store(constant(b, i64, kernel.getThreads()), {0, 2, 0});
     for (int32_t axis : {1, 2}) {
       store(one, {0, 1, axis});
       store(one, {0, 2, axis});
     }
-    store(constant(b, i64, *bytes), {0, 3});
+    store(constant(b, i64, kernel.getSharedBytes()), {0, 3});
     store(constant(b, i64, parameters.size()), {0, 4});
     store(buildParameters(b, op, types, parameters), {0, 5});
     if (failed(callRuntime(b, op, "attn_rt_launch", info)))

@@ -75,11 +75,10 @@ static void storeOnce(func::FuncOp kernel, const NvvmLowering &lowering) {
 //===----------------------------------------------------------------------===//
 
 /// What the launch has to know.
-static void describeKernel(func::FuncOp kernel, const KernelShape &shape) {
-  Builder b(kernel.getContext());
-  kernel->setAttr("attn.threads", b.getI64IntegerAttr(shape.threads));
-  kernel->setAttr("attn.items", b.getI64IntegerAttr(shape.kind == KernelKind::Items ? shape.threads : 1));
-  kernel->setAttr("attn.shared_bytes", b.getI64IntegerAttr(shape.sharedBytes));
+void nvvm::describeKernel(func::FuncOp kernel, const KernelShape &shape, ArrayRef<TensorMapAttr> tensorMaps) {
+  int64_t items = shape.kind == KernelKind::Items ? shape.threads : 1;
+  kernel->setAttr(KernelAttr::getAttrName(),
+                  KernelAttr::get(kernel.getContext(), shape.threads, items, shape.sharedBytes, tensorMaps));
 }
 
 LogicalResult nvvm::convertTiles(ArrayRef<Operation *> ops, NvvmLowering &lowering) {
@@ -114,9 +113,9 @@ static LogicalResult convertKernel(func::FuncOp kernel, const GpuTarget &target,
   storeOnce(kernel, lowering);
   eraseCounters(kernel);
   guardDivisions(kernel);
-  describeKernel(kernel, lowering.shape);
   if (lowering.shape.consumers)
     return convertRoles(kernel, lowering, b);
+  describeKernel(kernel, lowering.shape);
   placeCopies(kernel, lowering);
   return convertTiles(kernel.getOperation(), lowering);
 }

@@ -116,6 +116,10 @@ void finishWarpgroupProducts(mlir::ImplicitLocOpBuilder &builder, const NvvmLowe
 /// What the multiplying warpgroups do behind the copy of their query tile.
 void finishQueryCopy(mlir::ImplicitLocOpBuilder &builder, const NvvmLowering &lowering);
 
+/// Says what the launch has to know.
+void describeKernel(mlir::func::FuncOp kernel, const KernelShape &shape,
+                    llvm::ArrayRef<flash::TensorMapAttr> tensorMaps = {});
+
 /// Gives the kernel its two roles and converts the tiles in them; its code starts at the builder. Failure after a
 /// diagnostic.
 mlir::LogicalResult convertRoles(mlir::func::FuncOp kernel, NvvmLowering &lowering,

@@ -215,11 +215,11 @@ static void makeBarriers(ImplicitLocOpBuilder &b, const NvvmLowering &lowering) 
 }
 
 /// Adds arguments for the tensor maps of keys and values that are the kernel's own arguments, and says so to the
-/// launch: `attn.tensor_maps` has the number of a capture and the rows of a box for each.
+/// launch.
 static void addTensorMaps(func::FuncOp kernel, NvvmLowering &lowering) {
   Builder builder(kernel.getContext());
   Block &entry = kernel.getBody().front();
-  SmallVector<Attribute> maps;
+  SmallVector<TensorMapAttr> maps;
   auto addMap = [&](Value view, const SharedTile &tile) {
     auto argument = dyn_cast<BlockArgument>(view);
     bool isPossible = argument && argument.getOwner() == &entry &&
@@ -229,12 +229,12 @@ static void addTensorMaps(func::FuncOp kernel, NvvmLowering &lowering) {
     Value map = entry.addArgument(LLVM::LLVMPointerType::get(kernel.getContext()), view.getLoc());
     Value isUsable = entry.addArgument(builder.getI1Type(), view.getLoc());
     lowering.role.maps[view] = {map, isUsable};
-    maps.push_back(builder.getDenseI64ArrayAttr({argument.getArgNumber() - 1, tile.rows}));
+    maps.push_back(TensorMapAttr::get(kernel.getContext(), argument.getArgNumber() - 1, tile.rows));
   };
   kernel.walk([&](BeginScoresOp op) { addMap(op.getKey(), lowering.shape.key); });
   kernel.walk([&](BeginAccumulateOp op) { addMap(op.getValue(), lowering.shape.value); });
   kernel.setFunctionType(builder.getFunctionType(entry.getArgumentTypes(), {}));
-  kernel->setAttr("attn.tensor_maps", builder.getArrayAttr(maps));
+  describeKernel(kernel, lowering.shape, maps);
 }
 
 /// The registers that the role needs: some give up what others take.

@@ -8,8 +8,8 @@
 // CHECK: llvm.fmul %{{.+}}, %[[X]] : f32
 gpu.module @attn_device {
   func.func @scale(%a: memref<?xf32>, %x: f32, %map: !llvm.ptr, %usable: i1)
-      attributes {attn.threads = 384 : i64, attn.items = 1 : i64, attn.shared_bytes = 0 : i64,
-                  attn.tensor_maps = [array<i64: 0, 128>]} {
+      attributes {flash.kernel = #flash.kernel<threads = 384, items = 1, shared_bytes = 0,
+                                               tensor_maps = [#flash.tensor_map<capture = 0, rows = 128>]>} {
     %c0 = arith.constant 0 : index
     %v = memref.load %a[%c0] : memref<?xf32>
     %w = arith.mulf %v, %x : f32

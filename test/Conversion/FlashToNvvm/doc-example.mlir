@@ -3,7 +3,7 @@
 // 16 rows in one warp, 16 keys a tile: two score fragments of 8 keys and two of values, each 4 values in a thread.
 // CHECK: llvm.mlir.global external @attn_shared() {addr_space = 3 : i32, alignment = 1024 : i64}
 // CHECK: func.func @kernel
-// CHECK-SAME: attributes {attn.items = 1 : i64, attn.shared_bytes = 3840 : i64, attn.threads = 32 : i64}
+// CHECK-SAME: attributes {flash.kernel = #flash.kernel<threads = 32, items = 1, shared_bytes = 3840>}
 // The item is the block.
 // CHECK: %[[BLOCK:.+]] = nvvm.read.ptx.sreg.ctaid.x
 // Queries come by chunks of 16 bytes where memory is aligned.
@@ -60,7 +60,7 @@ gpu.module @attn_device {
 
   // Without tiles every thread does an item; those behind the last one do nothing.
   // CHECK: func.func @items(%[[COUNT:.+]]: index,
-  // CHECK-SAME: attn.items = 128 : i64, attn.shared_bytes = 0 : i64, attn.threads = 128 : i64
+  // CHECK-SAME: flash.kernel = #flash.kernel<threads = 128, items = 128, shared_bytes = 0>
   // CHECK: %[[EXISTS:.+]] = arith.cmpi slt, %[[ITEM:.+]], %[[COUNT]] : index
   // CHECK: scf.if %[[EXISTS]]
   // CHECK: memref.store %{{.+}}, %{{.+}}[%[[ITEM]]]

@@ -4,7 +4,7 @@
 // are the last arguments, and the launch is told which captures they are of (1 and 2) and the rows of a box.
 // CHECK: func.func @kernel
 // CHECK-SAME: %[[MAP_K:[^:]+]]: !llvm.ptr, %[[USABLE_K:[^:]+]]: i1, %[[MAP_V:[^:]+]]: !llvm.ptr, %[[USABLE_V:[^:]+]]: i1)
-// CHECK-SAME: attn.tensor_maps = [array<i64: 1, 128>, array<i64: 2, 128>], attn.threads = 384 : i64
+// CHECK-SAME: flash.kernel = #flash.kernel<threads = 384, items = 1, shared_bytes = {{[0-9]+}}, tensor_maps = [#flash.tensor_map<capture = 1, rows = 128>, #flash.tensor_map<capture = 2, rows = 128>]>
 // A stage is full when its copy has arrived, and empty when each of the eight warps has read it.
 // CHECK-DAG: nvvm.mbarrier.init %{{.+}}, %[[ONE:c1_i32.*]] :
 // CHECK-DAG: nvvm.mbarrier.init %{{.+}}, %[[EIGHT:c8_i32.*]] :

@@ -226,3 +226,18 @@ func.func @unit(%a: !flash.rows<4, f32>) {
   %m, %r = flash.update_max %a, %a unit 0.0 : !flash.rows<4, f32>
   return
 }
+
+// -----
+
+// expected-error @below {{expects a kernel of 1 to 1024 threads a block, but got 2048}}
+func.func private @threads() attributes {flash.kernel = #flash.kernel<threads = 2048, items = 1, shared_bytes = 0>}
+
+// -----
+
+// expected-error @below {{expects a kernel to do at least 1 item a block in at least 0 bytes of shared memory, but got 0 items and 0 bytes}}
+func.func private @items() attributes {flash.kernel = #flash.kernel<threads = 128, items = 0, shared_bytes = 0>}
+
+// -----
+
+// expected-error @below {{expects a tensor map of a capture from 0 on with 1 to 256 rows, but got capture 1 and 512 rows}}
+func.func private @box() attributes {map = #flash.tensor_map<capture = 1, rows = 512>}

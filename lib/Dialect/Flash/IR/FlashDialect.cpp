@@ -33,6 +33,8 @@ static void printExtent(AsmPrinter &printer, int64_t extent) {
 }
 
 #include "Flash/FlashDialect.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "Flash/FlashAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "Flash/FlashTypes.cpp.inc"
 #define GET_OP_CLASSES
@@ -61,6 +63,10 @@ void FlashDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "Flash/FlashOps.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Flash/FlashAttrs.cpp.inc"
       >();
   addTypes<
 #define GET_TYPEDEF_LIST

@@ -71,6 +71,28 @@ LogicalResult RowsType::verify(function_ref<InFlightDiagnostic()> emitError, int
 }
 
 //===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult TensorMapAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t capture, int64_t rows) {
+  // CUDA driver API, cuTensorMapEncodeTiled: a box has at most 256 elements in a dimension.
+  if (capture >= 0 && rows >= 1 && rows <= 256)
+    return success();
+  return emitError() << "expects a tensor map of a capture from 0 on with 1 to 256 rows, but got capture " << capture
+                     << " and " << rows << " rows";
+}
+
+LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t threads, int64_t items,
+                                 int64_t sharedBytes, ArrayRef<TensorMapAttr>) {
+  if (threads < 1 || threads > 1024)
+    return emitError() << "expects a kernel of 1 to 1024 threads a block, but got " << threads;
+  if (items >= 1 && sharedBytes >= 0)
+    return success();
+  return emitError() << "expects a kernel to do at least 1 item a block in at least 0 bytes of shared memory, but got "
+                     << items << " items and " << sharedBytes << " bytes";
+}
+
+//===----------------------------------------------------------------------===//
 // Tile steps
 //===----------------------------------------------------------------------===//
 

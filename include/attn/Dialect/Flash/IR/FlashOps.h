@@ -7,6 +7,8 @@
 #include "mlir/IR/SymbolTable.h"
 
 #include "Flash/FlashDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "Flash/FlashAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "Flash/FlashTypes.h.inc"
 #define GET_OP_CLASSES
