@@ -5,11 +5,11 @@
 #include "KernelImpl.h"
 #include "ModuleImpl.h"
 
+#include "attn/CodeGen/Compile.h"
+#include "attn/CodeGen/DeviceCode.h"
 #include "attn/Conversion/TileChoice.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "attn/Pipelines/PassChecks.h"
-#include "attn/Target/Compile.h"
-#include "attn/Target/DeviceCode.h"
 #include "mlir/Pass/PassManager.h"
 #include <set>
 

@@ -4,7 +4,7 @@
 #define ATTN_LIB_API_DEVICEIMPL_H
 
 #include "attn/API/Device.h"
-#include "attn/Target/Device.h"
+#include "attn/Devices/ComputeDevice.h"
 
 namespace attn {
 

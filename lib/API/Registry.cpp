@@ -3,7 +3,7 @@
 
 #include "Registry.h"
 
-#include "attn/Target/Compile.h"
+#include "attn/CodeGen/Compile.h"
 
 const mlir::DialectRegistry &attn::compilerDialects() {
   static const mlir::DialectRegistry registry = [] {

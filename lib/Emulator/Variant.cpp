@@ -3,8 +3,8 @@
 
 #include "Variant.h"
 #include "Numbers.h"
+#include "attn/CodeGen/LLVMPasses.h"
 #include "attn/Runtime.h"
-#include "attn/Target/LLVMPasses.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Verifier.h"

@@ -1,7 +1,7 @@
 //===- AssemblerTest.cpp - PTX to cubin ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/Assembler.h"
+#include "attn/CodeGen/Assembler.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

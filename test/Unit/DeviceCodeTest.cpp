@@ -1,8 +1,8 @@
 //===- DeviceCodeTest.cpp - kernels of a GPU as PTX ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/DeviceCode.h"
-#include "attn/Target/CodeGen.h"
+#include "attn/CodeGen/DeviceCode.h"
+#include "attn/CodeGen/CodeGen.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/InlineAsm.h"

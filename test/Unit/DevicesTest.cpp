@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "FakeCudaControl.h"
+#include "attn/CodeGen/CodeGen.h"
+#include "attn/CodeGen/DeviceCode.h"
+#include "attn/CodeGen/DeviceImage.h"
 #include "attn/Cuda.h"
-#include "attn/Target/CodeGen.h"
-#include "attn/Target/Device.h"
-#include "attn/Target/DeviceCode.h"
-#include "attn/Target/DeviceImage.h"
+#include "attn/Devices/ComputeDevice.h"
 #include "mlir/Parser/Parser.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -4,8 +4,8 @@
 #define ATTN_TEST_UNIT_JITTESTUTIL_H
 
 #include "SuiteTarget.h"
+#include "attn/CodeGen/Compile.h"
 #include "attn/Runtime.h"
-#include "attn/Target/Compile.h"
 #include "mlir/Parser/Parser.h"
 
 #include "gtest/gtest.h"

@@ -4,7 +4,7 @@
 #include "Settings.h"
 
 #include "CommandLine.h"
-#include "attn/Target/DeviceCode.h"
+#include "attn/CodeGen/DeviceCode.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <optional>
 

@@ -4,7 +4,7 @@
 #define ATTN_TOOLS_ATTNCOMPILE_SETTINGS_H
 
 #include "attn/API/Result.h"
-#include "attn/Target/Assembler.h"
+#include "attn/CodeGen/Assembler.h"
 #include <string>
 #include <vector>
 

@@ -33,7 +33,7 @@ struct PipelineOptions {
   bool allowTf32 = false;
   /// Compile this function, with what it refers to, and nothing else of the module; empty: all public ones.
   std::string function;
-  /// Have CPU code check each access of memory as it runs (attn/Target/BoundsChecks.h).
+  /// Have CPU code check each access of memory as it runs (attn/CodeGen/BoundsChecks.h).
   bool checkBounds = false;
   /// Sees the module when it has reached the graph level, if it is set.
   std::function<void(mlir::ModuleOp)> atGraphLevel;

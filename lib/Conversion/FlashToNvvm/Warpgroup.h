@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What sm_90a has beyond sm_80, one builder an operation. Operations without an intrinsic are calls of device functions
-// (attn/Target/DeviceCode.h).
+// (attn/CodeGen/DeviceCode.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_CONVERSION_FLASHTONVVM_WARPGROUP_H

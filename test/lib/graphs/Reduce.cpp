@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Reduce.h"
-#include "attn/Target/Compile.h"
+#include "attn/CodeGen/Compile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,7 +1,7 @@
 //===- CodeGen.h - the machine level to machine code ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_TARGET_CODEGEN_H
-#define ATTN_TARGET_CODEGEN_H
+#ifndef ATTN_CODEGEN_CODEGEN_H
+#define ATTN_CODEGEN_CODEGEN_H
 
 #include "attn/Target/TargetDescription.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -38,4 +38,4 @@ llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine, CodeKin
 
 } // namespace attn
 
-#endif // ATTN_TARGET_CODEGEN_H
+#endif // ATTN_CODEGEN_CODEGEN_H

@@ -1,9 +1,9 @@
 //===- HostDevice.h - a device whose memory is the host's ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_LIB_TARGET_DEVICE_HOSTDEVICE_H
-#define ATTN_LIB_TARGET_DEVICE_HOSTDEVICE_H
+#ifndef ATTN_LIB_DEVICES_HOSTDEVICE_H
+#define ATTN_LIB_DEVICES_HOSTDEVICE_H
 
-#include "attn/Target/Device.h"
+#include "attn/Devices/ComputeDevice.h"
 #include <chrono>
 
 namespace attn {
@@ -35,4 +35,4 @@ private:
 
 } // namespace attn
 
-#endif // ATTN_LIB_TARGET_DEVICE_HOSTDEVICE_H
+#endif // ATTN_LIB_DEVICES_HOSTDEVICE_H

@@ -18,8 +18,8 @@
 // N is a multiple of 8 from 8 to 256, T is bf16 or f16.
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTN_TARGET_DEVICECODE_H
-#define ATTN_TARGET_DEVICECODE_H
+#ifndef ATTN_CODEGEN_DEVICECODE_H
+#define ATTN_CODEGEN_DEVICECODE_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -54,4 +54,4 @@ llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef chip);
 
 } // namespace attn
 
-#endif // ATTN_TARGET_DEVICECODE_H
+#endif // ATTN_CODEGEN_DEVICECODE_H

@@ -1,10 +1,10 @@
 //===- DeviceCode.cpp - kernels of a GPU, from MLIR to PTX --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/DeviceCode.h"
-#include "attn/Target/CodeGen.h"
-#include "attn/Target/DeviceImage.h"
-#include "attn/Target/LLVMPasses.h"
+#include "attn/CodeGen/DeviceCode.h"
+#include "attn/CodeGen/CodeGen.h"
+#include "attn/CodeGen/DeviceImage.h"
+#include "attn/CodeGen/LLVMPasses.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

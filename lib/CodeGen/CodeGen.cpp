@@ -1,8 +1,8 @@
 //===- CodeGen.cpp - the machine level to machine code ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/CodeGen.h"
-#include "attn/Target/LLVMPasses.h"
+#include "attn/CodeGen/CodeGen.h"
+#include "attn/CodeGen/LLVMPasses.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"

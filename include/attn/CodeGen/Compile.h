@@ -1,11 +1,11 @@
 //===- Compile.h - a graph to code, in one call --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_TARGET_COMPILE_H
-#define ATTN_TARGET_COMPILE_H
+#ifndef ATTN_CODEGEN_COMPILE_H
+#define ATTN_CODEGEN_COMPILE_H
 
+#include "attn/CodeGen/CodeGen.h"
+#include "attn/CodeGen/Jit.h"
 #include "attn/Pipelines/Pipelines.h"
-#include "attn/Target/CodeGen.h"
-#include "attn/Target/Jit.h"
 #include <vector>
 
 namespace attn {
@@ -65,4 +65,4 @@ llvm::Expected<DeviceCompilation> compileForDevice(mlir::ModuleOp module, const 
 
 } // namespace attn
 
-#endif // ATTN_TARGET_COMPILE_H
+#endif // ATTN_CODEGEN_COMPILE_H

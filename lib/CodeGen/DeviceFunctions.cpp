@@ -1,7 +1,7 @@
 //===- DeviceFunctions.cpp - device functions to inline assembly --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/DeviceCode.h"
+#include "attn/CodeGen/DeviceCode.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"

@@ -1,9 +1,9 @@
 //===- Devices.h - the kinds of devices ----------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_LIB_TARGET_DEVICE_DEVICES_H
-#define ATTN_LIB_TARGET_DEVICE_DEVICES_H
+#ifndef ATTN_LIB_DEVICES_DEVICES_H
+#define ATTN_LIB_DEVICES_DEVICES_H
 
-#include "attn/Target/Device.h"
+#include "attn/Devices/ComputeDevice.h"
 
 namespace attn {
 
@@ -15,4 +15,4 @@ std::shared_ptr<ComputeDevice> openEmulator(const std::string &chip, const emula
 
 } // namespace attn
 
-#endif // ATTN_LIB_TARGET_DEVICE_DEVICES_H
+#endif // ATTN_LIB_DEVICES_DEVICES_H

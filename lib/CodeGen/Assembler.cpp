@@ -1,7 +1,7 @@
 //===- Assembler.cpp - PTX to cubin -------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/Assembler.h"
+#include "attn/CodeGen/Assembler.h"
 #include "NvJitLink.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,7 +1,7 @@
-//===- Device.h - where the kernels of a GPU run -------------------*- C++ -*-===//
+//===- ComputeDevice.h - where the kernels of a GPU run -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_TARGET_DEVICE_H
-#define ATTN_TARGET_DEVICE_H
+#ifndef ATTN_DEVICES_COMPUTEDEVICE_H
+#define ATTN_DEVICES_COMPUTEDEVICE_H
 
 #include "attn/Device.h"
 #include "attn/Emulator/Emulator.h"
@@ -75,4 +75,4 @@ std::shared_ptr<ComputeDevice> openHost();
 
 } // namespace attn
 
-#endif // ATTN_TARGET_DEVICE_H
+#endif // ATTN_DEVICES_COMPUTEDEVICE_H

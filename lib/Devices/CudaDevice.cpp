@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Devices.h"
+#include "attn/CodeGen/DeviceCode.h"
 #include "attn/Cuda.h"
-#include "attn/Target/DeviceCode.h"
 #include <map>
 #include <mutex>
 

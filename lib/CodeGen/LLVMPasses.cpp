@@ -1,7 +1,7 @@
 //===- LLVMPasses.cpp - LLVM's passes and code generators ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/LLVMPasses.h"
+#include "attn/CodeGen/LLVMPasses.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"

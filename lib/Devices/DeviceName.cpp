@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Devices.h"
-#include "attn/Target/DeviceCode.h"
+#include "attn/CodeGen/DeviceCode.h"
 #include "llvm/ADT/SmallVector.h"
 
 using namespace attn;

@@ -1,7 +1,7 @@
 //===- Jit.cpp - compiled kernels in this process -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/Jit.h"
+#include "attn/CodeGen/Jit.h"
 #include "attn/Runtime.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/DebuggerSupport.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h"

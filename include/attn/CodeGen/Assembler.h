@@ -5,8 +5,8 @@
 // is there, PTX is left to the driver of the machine that runs it.
 //
 //===----------------------------------------------------------------------===//
-#ifndef ATTN_TARGET_ASSEMBLER_H
-#define ATTN_TARGET_ASSEMBLER_H
+#ifndef ATTN_CODEGEN_ASSEMBLER_H
+#define ATTN_CODEGEN_ASSEMBLER_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -71,4 +71,4 @@ void parseAssemblerLog(Assembly &assembly);
 
 } // namespace attn
 
-#endif // ATTN_TARGET_ASSEMBLER_H
+#endif // ATTN_CODEGEN_ASSEMBLER_H

@@ -1,7 +1,7 @@
 //===- Jit.h - compiled kernels in this process --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_TARGET_JIT_H
-#define ATTN_TARGET_JIT_H
+#ifndef ATTN_CODEGEN_JIT_H
+#define ATTN_CODEGEN_JIT_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace attn
 
-#endif // ATTN_TARGET_JIT_H
+#endif // ATTN_CODEGEN_JIT_H

@@ -1,7 +1,7 @@
 //===- BoundsChecks.h - code that checks its accesses of memory ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_TARGET_BOUNDSCHECKS_H
-#define ATTN_TARGET_BOUNDSCHECKS_H
+#ifndef ATTN_CODEGEN_BOUNDSCHECKS_H
+#define ATTN_CODEGEN_BOUNDSCHECKS_H
 
 #include "llvm/Support/Error.h"
 
@@ -23,4 +23,4 @@ llvm::Error checkBounds(llvm::Module &module);
 
 } // namespace attn
 
-#endif // ATTN_TARGET_BOUNDSCHECKS_H
+#endif // ATTN_CODEGEN_BOUNDSCHECKS_H

@@ -1,7 +1,7 @@
 //===- DeviceImage.h - code for several chips in one file ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_TARGET_DEVICEIMAGE_H
-#define ATTN_TARGET_DEVICEIMAGE_H
+#ifndef ATTN_CODEGEN_DEVICEIMAGE_H
+#define ATTN_CODEGEN_DEVICEIMAGE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -24,4 +24,4 @@ std::pair<uint32_t, char> parseChip(llvm::StringRef chip);
 
 } // namespace attn
 
-#endif // ATTN_TARGET_DEVICEIMAGE_H
+#endif // ATTN_CODEGEN_DEVICEIMAGE_H

@@ -1,7 +1,7 @@
 //===- DeviceImage.cpp - code for several chips in one file -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/DeviceImage.h"
+#include "attn/CodeGen/DeviceImage.h"
 #include "attn/Cuda.h"
 #include "llvm/Support/EndianStream.h"
 #include "llvm/Support/MathExtras.h"

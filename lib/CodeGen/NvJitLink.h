@@ -1,9 +1,9 @@
 //===- NvJitLink.h - the CUDA Toolkit's assembler as a library -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef ATTN_LIB_TARGET_NVJITLINK_H
-#define ATTN_LIB_TARGET_NVJITLINK_H
+#ifndef ATTN_LIB_CODEGEN_NVJITLINK_H
+#define ATTN_LIB_CODEGEN_NVJITLINK_H
 
-#include "attn/Target/Assembler.h"
+#include "attn/CodeGen/Assembler.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <optional>
 
@@ -40,4 +40,4 @@ private:
 
 } // namespace attn
 
-#endif // ATTN_LIB_TARGET_NVJITLINK_H
+#endif // ATTN_LIB_CODEGEN_NVJITLINK_H

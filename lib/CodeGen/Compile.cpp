@@ -1,12 +1,12 @@
 //===- Compile.cpp - a graph to code, in one call -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "attn/Target/Compile.h"
+#include "attn/CodeGen/Compile.h"
+#include "attn/CodeGen/BoundsChecks.h"
+#include "attn/CodeGen/DeviceCode.h"
+#include "attn/CodeGen/LLVMPasses.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Pipelines/PassChecks.h"
-#include "attn/Target/BoundsChecks.h"
-#include "attn/Target/DeviceCode.h"
-#include "attn/Target/LLVMPasses.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include <chrono>
