@@ -116,7 +116,7 @@ Value AttentionBuilder::castTo(Type type, Value tensor) {
 Value AttentionBuilder::buildScale() {
   FloatType scoreType = match.scoreType;
   Value scale = arith::ConstantOp::create(builder, builder.getFloatAttr(scoreType, match.scale.constant));
-  RegionBuilder scalars(builder);
+  RegionBuilder scalars(builder, elements.expressions);
   for (auto [factor, isDivisor] : match.scale.factors) {
     Value value = scalars.build(factor);
     unsigned width = value.getType().getIntOrFloatBitWidth();
@@ -160,7 +160,8 @@ Value AttentionBuilder::computeSinks() {
   llvm::DenseMap<ExprRef, Value> values;
   if (head)
     values[head] = linalg::IndexOp::create(builder, 0);
-  Value sink = RegionBuilder(builder, values).build(elements.expressions.substitute(match.sink, by));
+  Value sink =
+      RegionBuilder(builder, elements.expressions, values).build(elements.expressions.substitute(match.sink, by));
   linalg::YieldOp::create(builder, sink);
   return generic.getResult(0);
 }
@@ -226,7 +227,7 @@ void AttentionBuilder::buildRegions(AttentionOp op, ExprRef keep) {
     for (auto [k, argument] : llvm::enumerate(arguments))
       if (argument)
         values[argument] = block->getArgument(k + (isScore ? 1 : 0));
-    Value result = RegionBuilder(builder, values).build(expressions.substitute(e, by));
+    Value result = RegionBuilder(builder, expressions, values).build(expressions.substitute(e, by));
     YieldOp::create(builder, result);
   };
   if (match.score != match.argument)
