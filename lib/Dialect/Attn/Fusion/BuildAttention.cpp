@@ -130,6 +130,12 @@ Value AttentionBuilder::buildScale() {
   return scale;
 }
 
+/// A quotient (floordivsi) or a remainder by a size that may be of the run: ops that a region may hold.
+template <typename OpTy> static ExprRef divide(Expressions &expressions, ExprRef index, ExprRef size) {
+  Type type = index->type;
+  return expressions.apply(OpTy::getOperationName(), nullptr, type, {index, size}, {type, type});
+}
+
 /// The atoms as parts of one index that stands for all of them, outer first, in `by`. Null where there are none.
 ExprRef AttentionBuilder::joinAtoms(ArrayRef<ExprRef> atoms, llvm::DenseMap<ExprRef, ExprRef> &by) {
   if (atoms.size() < 2)
@@ -140,8 +146,8 @@ ExprRef AttentionBuilder::joinAtoms(ArrayRef<ExprRef> atoms, llvm::DenseMap<Expr
     whole.size = atom->extent.isStatic() && whole.isStatic() ? whole.size * atom->extent.size : ShapedType::kDynamic;
   ExprRef index = expressions.dim(whole), rest = index;
   for (ExprRef atom : llvm::reverse(llvm::drop_begin(atoms))) {
-    by[atom] = expressions.remainder(rest, atom->extent.size);
-    rest = expressions.quotient(rest, atom->extent.size);
+    by[atom] = divide<arith::RemUIOp>(expressions, rest, elements.extentOf(atom));
+    rest = divide<arith::FloorDivSIOp>(expressions, rest, elements.extentOf(atom));
   }
   by[atoms.front()] = rest;
   return index;
