@@ -132,6 +132,9 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
     * heads of keys and values that several query heads share, operands in any layout that is a view;
     * a select that gives rows without a key the weights 0; weights that others use, as a result.
 
+    Parts of a concatenation, a pad or an insertion are read in place of the whole. Regions read always, the graph in its
+    own part alone: where a part may have no elements, the region reads another tensor in its place, of one element.
+
     Everything is compared as expressions of indices, never by sizes. Arithmetic of the scores in 16 bits is done in f32.
     The one difference that is permitted: where the graph gives NaN for a row whose scores are -inf throughout, the op
     gives 0.
@@ -172,7 +175,7 @@ def FusePass : Pass<"attn-fuse", "::mlir::func::FuncOp"> {
            "find the rows that keep a key by a finite mask where there are at least so many keys, or an unknown number">,
   ];
   let dependentDialects = ["::attn::AttnDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def LowerElementwisePass : Pass<"attn-lower-elementwise"> {
@@ -352,6 +355,7 @@ def BufferizePass : Pass<"attn-bufferize", "::mlir::ModuleOp"> {
       integer; upstream's lowering reads shapes of one integer type only.
     * An open size of a tensor that is reshaped to or from one without dimensions becomes 1 in its type, as memref's
       reshapes expect; attn-insert-checks has it checked.
+    * What an scf.if chooses from buffers of unit stride in the last dimension has it, too; upstream's knows no stride.
 
     Precondition: tensor form, attn-export-functions. Postcondition: no tensors; no view whose meaning depends on its
     strides.

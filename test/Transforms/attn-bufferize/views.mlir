@@ -19,6 +19,43 @@ func.func private @of_a_computed_tensor(%n: index) -> tensor<?x4xf32> {
   return %q : tensor<?x4xf32>
 }
 
+// Rows of either buffer are dense, so those of the chosen one are.
+// CHECK-LABEL: func.func private @chosen
+// CHECK: scf.if %{{.+}} -> (memref<?x?xf32, strided<[?, 1], offset: ?>>)
+// CHECK-LABEL: func.func private @chosen_from_columns
+// CHECK: scf.if %{{.+}} -> (memref<?x?xf32, strided<[?, ?], offset: ?>>)
+func.func private @chosen(%c: i1, %n: index) -> f32 {
+  %x = bufferization.alloc_tensor() : tensor<2x3x4xf32>
+  %y = bufferization.alloc_tensor() : tensor<5x6xf32>
+  %z = arith.constant 0 : index
+  %r = scf.if %c -> tensor<?x?xf32> {
+    %s = tensor.extract_slice %x[1, 0, %z] [1, 3, %n] [1, 1, 1] : tensor<2x3x4xf32> to tensor<3x?xf32>
+    %t = tensor.cast %s : tensor<3x?xf32> to tensor<?x?xf32>
+    scf.yield %t : tensor<?x?xf32>
+  } else {
+    %t = tensor.cast %y : tensor<5x6xf32> to tensor<?x?xf32>
+    scf.yield %t : tensor<?x?xf32>
+  }
+  %e = tensor.extract %r[%n, %z] : tensor<?x?xf32>
+  return %e : f32
+}
+
+func.func private @chosen_from_columns(%c: i1, %n: index) -> f32 {
+  %x = bufferization.alloc_tensor() : tensor<2x3x4xf32>
+  %y = bufferization.alloc_tensor() : tensor<5x6xf32>
+  %z = arith.constant 0 : index
+  %r = scf.if %c -> tensor<?x?xf32> {
+    %s = tensor.extract_slice %x[1, 0, %z] [1, 3, %n] [1, 1, 2] : tensor<2x3x4xf32> to tensor<3x?xf32>
+    %t = tensor.cast %s : tensor<3x?xf32> to tensor<?x?xf32>
+    scf.yield %t : tensor<?x?xf32>
+  } else {
+    %t = tensor.cast %y : tensor<5x6xf32> to tensor<?x?xf32>
+    scf.yield %t : tensor<?x?xf32>
+  }
+  %e = tensor.extract %r[%n, %z] : tensor<?x?xf32>
+  return %e : f32
+}
+
 // CHECK-LABEL: func.func private @reshape
 // CHECK-NOT: memref.reshape
 // CHECK: memref.collapse_shape %{{.+}} {{\[\[}}0, 1]]

@@ -116,7 +116,7 @@ Value AttentionBuilder::castTo(Type type, Value tensor) {
 Value AttentionBuilder::buildScale() {
   FloatType scoreType = match.scoreType;
   Value scale = arith::ConstantOp::create(builder, builder.getFloatAttr(scoreType, match.scale.constant));
-  RegionBuilder scalars(builder);
+  RegionBuilder scalars(builder, elements.expressions);
   for (auto [factor, isDivisor] : match.scale.factors) {
     Value value = scalars.build(factor);
     unsigned width = value.getType().getIntOrFloatBitWidth();
@@ -130,6 +130,12 @@ Value AttentionBuilder::buildScale() {
   return scale;
 }
 
+/// A quotient (floordivsi) or a remainder by a size that may be of the run: ops that a region may hold.
+template <typename OpTy> static ExprRef divide(Expressions &expressions, ExprRef index, ExprRef size) {
+  Type type = index->type;
+  return expressions.apply(OpTy::getOperationName(), nullptr, type, {index, size}, {type, type});
+}
+
 /// The atoms as parts of one index that stands for all of them, outer first, in `by`. Null where there are none.
 ExprRef AttentionBuilder::joinAtoms(ArrayRef<ExprRef> atoms, llvm::DenseMap<ExprRef, ExprRef> &by) {
   if (atoms.size() < 2)
@@ -140,8 +146,8 @@ ExprRef AttentionBuilder::joinAtoms(ArrayRef<ExprRef> atoms, llvm::DenseMap<Expr
     whole.size = atom->extent.isStatic() && whole.isStatic() ? whole.size * atom->extent.size : ShapedType::kDynamic;
   ExprRef index = expressions.dim(whole), rest = index;
   for (ExprRef atom : llvm::reverse(llvm::drop_begin(atoms))) {
-    by[atom] = expressions.remainder(rest, atom->extent.size);
-    rest = expressions.quotient(rest, atom->extent.size);
+    by[atom] = divide<arith::RemUIOp>(expressions, rest, elements.extentOf(atom));
+    rest = divide<arith::FloorDivSIOp>(expressions, rest, elements.extentOf(atom));
   }
   by[atoms.front()] = rest;
   return index;
@@ -160,7 +166,8 @@ Value AttentionBuilder::computeSinks() {
   llvm::DenseMap<ExprRef, Value> values;
   if (head)
     values[head] = linalg::IndexOp::create(builder, 0);
-  Value sink = RegionBuilder(builder, values).build(elements.expressions.substitute(match.sink, by));
+  Value sink =
+      RegionBuilder(builder, elements.expressions, values).build(elements.expressions.substitute(match.sink, by));
   linalg::YieldOp::create(builder, sink);
   return generic.getResult(0);
 }
@@ -226,7 +233,7 @@ void AttentionBuilder::buildRegions(AttentionOp op, ExprRef keep) {
     for (auto [k, argument] : llvm::enumerate(arguments))
       if (argument)
         values[argument] = block->getArgument(k + (isScore ? 1 : 0));
-    Value result = RegionBuilder(builder, values).build(expressions.substitute(e, by));
+    Value result = RegionBuilder(builder, expressions, values).build(expressions.substitute(e, by));
     YieldOp::create(builder, result);
   };
   if (match.score != match.argument)

@@ -42,11 +42,13 @@ static AffineMap mapOf(ArrayRef<ExprRef> indices, ArrayRef<ExprRef> loops, MLIRC
   return AffineMap::get(loops.size(), 0, results, context);
 }
 
-/// What is read at plain places is an input; other tensors are read in the body.
-static Inputs findInputs(ExprRef keep, ArrayRef<ExprRef> loops, MLIRContext *context) {
+/// What is read at plain places is an input; other tensors are read in the body, and those whose sizes are not the
+/// loops'.
+static Inputs findInputs(const Expressions &expressions, ExprRef keep, ArrayRef<ExprRef> loops, MLIRContext *context) {
   Inputs inputs;
   walk(keep, [&](ExprRef e) {
-    AffineMap map = e->is(Expr::Kind::Element) ? mapOf(e->operands, loops, context) : AffineMap();
+    bool isWhole = e->is(Expr::Kind::Element) && !expressions.isPartial(e->value);
+    AffineMap map = isWhole ? mapOf(e->operands, loops, context) : AffineMap();
     if (!map)
       return;
     inputs.tensors.push_back(e->value);
@@ -66,7 +68,7 @@ Value fusion::buildDeadRows(ImplicitLocOpBuilder &builder, Elements &elements, E
   MLIRContext *context = builder.getContext();
   SmallVector<ExprRef> loops(rows);
   loops.append(keys.begin(), keys.end());
-  Inputs inputs = findInputs(keep, loops, context);
+  Inputs inputs = findInputs(elements.expressions, keep, loops, context);
   // Some operand must say how many keys there are.
   inputs.tensors.push_back(
       tensor::EmptyOp::create(builder, sizesOfIndices(builder, elements, keys), builder.getI1Type()));
@@ -90,7 +92,7 @@ Value fusion::buildDeadRows(ImplicitLocOpBuilder &builder, Elements &elements, E
     values[loop] = linalg::IndexOp::create(builder, k);
   for (auto [k, element] : llvm::enumerate(inputs.elements))
     values[element] = body->getArgument(k);
-  Value isDropped = RegionBuilder(builder, values).build(elements.expressions.negation(keep));
+  Value isDropped = RegionBuilder(builder, elements.expressions, values).build(elements.expressions.negation(keep));
   Value areAll = arith::AndIOp::create(builder, isDropped, body->getArguments().back());
   linalg::YieldOp::create(builder, areAll);
   return reduction.getResult(0);

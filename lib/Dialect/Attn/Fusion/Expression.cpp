@@ -3,7 +3,6 @@
 
 #include "Expression.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -181,6 +180,13 @@ ExprRef Expressions::argument(Type type) {
   Expr expr = makeExpr(Expr::Kind::Outside, type);
   expr.offset = storage.size(); // each is its own
   return unique(std::move(expr));
+}
+
+void Expressions::assumePartial(ExprRef e) {
+  walk(e, [&](ExprRef part) {
+    if (part->is(Expr::Kind::Element))
+      partial.insert(part->value);
+  });
 }
 
 //===----------------------------------------------------------------------===//

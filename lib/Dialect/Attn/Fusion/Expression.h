@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/FoldingSet.h"
 #include <deque>
 
@@ -143,6 +144,12 @@ public:
   static LinearForm getLinear(ExprRef e);
   IntegerRange rangeOf(ExprRef e);
 
+  /// Says that the graph reads `e` only where a condition holds: the part of a concatenation, of a pad or of an
+  /// insertion that an index is in. Elsewhere the indices may be outside, and the tensors in it may have no elements.
+  void assumePartial(ExprRef e);
+  /// Whether such an expression reads the tensor.
+  bool isPartial(mlir::Value tensor) const { return partial.contains(tensor); }
+
 private:
   ExprRef unique(Expr &&expr);
   ExprRef simplify(llvm::StringRef name, mlir::Attribute attributes, mlir::Type type, llvm::ArrayRef<ExprRef> operands);
@@ -154,6 +161,7 @@ private:
 
   mlir::MLIRContext *context;
   llvm::FoldingSet<Expr> set;
+  llvm::DenseSet<mlir::Value> partial;
   std::deque<Expr> storage;
 };
 

@@ -4,6 +4,7 @@
 #include "RegionBuilder.h"
 #include "attn/Dialect/Attn/IR/AttnOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -31,6 +32,13 @@ Value RegionBuilder::build(ExprRef e) {
   return values.lookup(e);
 }
 
+/// What is the same for all elements stands in front of the op whose region is being built.
+static void leaveRegion(OpBuilder &builder) {
+  Operation *parent = builder.getInsertionBlock()->getParentOp();
+  if (isa<AttentionOp, linalg::LinalgOp>(parent))
+    builder.setInsertionPoint(parent);
+}
+
 Value RegionBuilder::buildNew(ExprRef e) {
   switch (e->kind) {
   case Expr::Kind::Constant:
@@ -45,18 +53,11 @@ Value RegionBuilder::buildNew(ExprRef e) {
                                   constant(e->offset));
   case Expr::Kind::Apply:
     return buildApply(e);
-  case Expr::Kind::Element: {
-    SmallVector<Value> indices;
-    for (ExprRef index : e->operands)
-      indices.push_back(convert(values.lookup(index), builder.getIndexType()));
-    return tensor::ExtractOp::create(builder, e->value, indices);
-  }
+  case Expr::Kind::Element:
+    return buildElement(e);
   case Expr::Kind::Size: {
-    // In front of an op whose region is being built.
     OpBuilder::InsertionGuard guard(builder);
-    Operation *parent = builder.getInsertionBlock()->getParentOp();
-    if (isa<AttentionOp, linalg::LinalgOp>(parent))
-      builder.setInsertionPoint(parent);
+    leaveRegion(builder);
     return getDimension(builder, e->value, e->offset);
   }
   case Expr::Kind::Outside:
@@ -82,6 +83,48 @@ Value RegionBuilder::buildLinear(ExprRef e) {
       sum = arith::AddIOp::create(builder, sum, term);
   }
   return sum;
+}
+
+Value RegionBuilder::withElements(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value &result = filled[tensor];
+  if (result || type.hasStaticShape())
+    return result = tensor;
+  OpBuilder::InsertionGuard guard(builder);
+  leaveRegion(builder);
+  Value least = constant(1), one = least;
+  for (int64_t k = 0; k < type.getRank(); ++k)
+    if (type.isDynamicDim(k))
+      least = arith::MinSIOp::create(builder, least, getDimension(builder, tensor, k));
+  Value isEmpty = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, least, one);
+  auto makeOther = [&](OpBuilder &b, Location loc) {
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
+    Value empty = tensor::EmptyOp::create(b, loc, type, SmallVector<Value>(type.getNumDynamicDims(), one));
+    scf::YieldOp::create(b, loc, linalg::FillOp::create(b, loc, zero, empty).getResult(0));
+  };
+  auto keep = [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, tensor); };
+  return result = scf::IfOp::create(builder, isEmpty, makeOther, keep).getResult(0);
+}
+
+Value RegionBuilder::clamp(Value index, Value tensor, int64_t dimension) {
+  Value last = arith::SubIOp::create(builder, getDimension(builder, tensor, dimension), constant(1));
+  return arith::MaxSIOp::create(builder, arith::MinSIOp::create(builder, index, last), constant(0));
+}
+
+Value RegionBuilder::buildElement(ExprRef e) {
+  bool isPartial = expressions.isPartial(e->value);
+  // Indices in the regions of attention are clamped where they are lowered.
+  bool isClamped = isa<AttentionOp>(builder.getInsertionBlock()->getParentOp());
+  Value tensor = isPartial ? withElements(e->value) : e->value;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  SmallVector<Value> indices;
+  for (auto [k, index] : llvm::enumerate(e->operands)) {
+    indices.push_back(convert(values.lookup(index), builder.getIndexType()));
+    bool isInside = !ShapedType::isDynamic(shape[k]) && expressions.rangeOf(index).isWithin(0, shape[k] - 1);
+    if (isPartial && !isClamped && !isInside)
+      indices.back() = clamp(indices.back(), tensor, k);
+  }
+  return tensor::ExtractOp::create(builder, tensor, indices);
 }
 
 Value RegionBuilder::buildApply(ExprRef e) {

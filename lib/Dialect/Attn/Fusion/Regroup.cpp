@@ -21,7 +21,7 @@ SmallVector<OpFoldResult> fusion::sizesOf(ImplicitLocOpBuilder &builder, Element
     if (std::optional<int64_t> known = size->getInteger())
       sizes.push_back(builder.getIndexAttr(*known));
     else
-      sizes.push_back(RegionBuilder(builder).build(size, builder.getIndexType()));
+      sizes.push_back(RegionBuilder(builder, expressions).build(size, builder.getIndexType()));
   }
   return sizes;
 }

@@ -62,7 +62,7 @@ ExprRef Elements::readExpand(tensor::ExpandShapeOp op, ArrayRef<ExprRef> indices
 ExprRef Elements::readConcat(tensor::ConcatOp op, ArrayRef<ExprRef> indices, Reader reader) {
   // From the last input to the first: below the end of an input it is that one, else what is behind it.
   int64_t dim = op.getDim();
-  ExprRef end = readSize(op.getResult(), dim), result = nullptr;
+  ExprRef whole = readSize(op.getResult(), dim), end = whole, result = nullptr;
   for (auto [k, input] : llvm::enumerate(llvm::reverse(op.getInputs()))) {
     ExprRef size = readSize(input, dim);
     // Of what has no elements none is read, not even at a clamped index.
@@ -79,6 +79,8 @@ ExprRef Elements::readConcat(tensor::ConcatOp op, ArrayRef<ExprRef> indices, Rea
     ExprRef element = reader(input, source);
     if (!element)
       return nullptr;
+    if (size != whole)
+      expressions.assumePartial(element);
     result = result ? expressions.select(isBelowEnd, element, result) : element;
   }
   return result;
@@ -123,6 +125,7 @@ static ExprRef readBox(Expressions &expressions, ExprRef isInside, llvm::functio
   ExprRef inside = readInside();
   if (isInside->getBool() == true || !inside)
     return inside;
+  expressions.assumePartial(inside);
   ExprRef outside = readOutside();
   return outside ? expressions.select(isInside, inside, outside) : nullptr;
 }

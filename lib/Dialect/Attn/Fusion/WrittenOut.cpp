@@ -109,7 +109,7 @@ Value Writer::at(const Flat &flat, const Values &values) {
 Flat Writer::readOperand(const Operand &operand, ArrayRef<ExprRef> atoms) {
   ExprRef element = expressions.element(operand.tensor, operand.indices);
   return tabulate(atoms, [&](const Values &values) {
-    return toType(builder, RegionBuilder(builder, values).build(element), type);
+    return toType(builder, RegionBuilder(builder, expressions, values).build(element), type);
   });
 }
 
@@ -167,7 +167,7 @@ template <typename OpTy> Flat Writer::reduceKeys(const Flat &of, double init) {
 
 Value Writer::buildScale() {
   Value scale = constant(match.scale.constant);
-  RegionBuilder scalars(builder);
+  RegionBuilder scalars(builder, expressions);
   for (auto [factor, isDivisor] : match.scale.factors) {
     Value value = toType(builder, scalars.build(factor), type);
     scale = isDivisor ? arith::DivFOp::create(builder, scale, value).getResult()
@@ -186,7 +186,7 @@ Flat Writer::writeScores() {
   return tabulate(dot.atoms, [&](const Values &values) -> Value {
     Values known = values;
     known[match.argument] = arith::MulFOp::create(builder, scale, at(dot, values));
-    RegionBuilder expression(builder, known);
+    RegionBuilder expression(builder, expressions, known);
     Value score = expression.build(match.score);
     if (!match.keep)
       return score;
@@ -196,7 +196,7 @@ Flat Writer::writeScores() {
 
 Flat Writer::writeSinks() {
   return tabulate(rows, [&](const Values &values) {
-    return toType(builder, RegionBuilder(builder, values).build(match.sink), type);
+    return toType(builder, RegionBuilder(builder, expressions, values).build(match.sink), type);
   });
 }
 
@@ -252,7 +252,7 @@ Value Writer::pack(const Flat &flat, ArrayRef<Axis> axes, Type elementType, Smal
   for (auto [dim, argument] : llvm::zip_equal(whole, body->getArguments()))
     if (dim->is(Expr::Kind::Dim))
       values[dim] = argument;
-  RegionBuilder places(builder, values);
+  RegionBuilder places(builder, expressions, values);
   for (auto [atom, part] : parts)
     values[atom] = places.build(part, builder.getIndexType());
   tensor::YieldOp::create(builder, toType(builder, at(flat, values), elementType));

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -86,6 +87,45 @@ static void openOffsets(memref::SubViewOp view) {
     opened = memref::CastOp::create(b, view.getType(), opened);
   view.replaceAllUsesWith(opened);
   view.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers that branches choose
+//===----------------------------------------------------------------------===//
+
+/// What a branch yields before it is cast, where neighbours in the last dimension are neighbours in memory; else null.
+static Value findDense(Block &branch, unsigned result) {
+  auto cast = branch.getTerminator()->getOperand(result).getDefiningOp<memref::CastOp>();
+  auto type = cast ? dyn_cast<MemRefType>(cast.getSource().getType()) : MemRefType();
+  return type && type.getRank() > 0 && type.isLastDimUnitStride() ? cast.getSource() : Value();
+}
+
+/// Upstream joins two layouts to one of which nothing is known. That both have a unit stride decides how rows are read.
+static void keepUnitStride(scf::IfOp choice, unsigned result) {
+  Value chosen = choice.getResult(result);
+  auto type = dyn_cast<MemRefType>(chosen.getType());
+  if (!type || type.getRank() == 0 || type.isLastDimUnitStride())
+    return;
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  strides.back() = 1;
+  auto layout = StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
+  auto dense = MemRefType::get(type.getShape(), type.getElementType(), layout, type.getMemorySpace());
+  for (Block *branch : {choice.thenBlock(), choice.elseBlock()})
+    if (!findDense(*branch, result))
+      return;
+  for (Block *branch : {choice.thenBlock(), choice.elseBlock()}) {
+    Operation *yield = branch->getTerminator();
+    Operation *general = yield->getOperand(result).getDefiningOp();
+    ImplicitLocOpBuilder b(choice.getLoc(), yield);
+    yield->setOperand(result, memref::CastOp::create(b, dense, findDense(*branch, result)));
+    if (general->use_empty())
+      general->erase();
+  }
+  chosen.setType(dense);
+  ImplicitLocOpBuilder b(choice.getLoc(), choice->getContext());
+  b.setInsertionPointAfter(choice);
+  auto cast = memref::CastOp::create(b, type, chosen);
+  chosen.replaceAllUsesExcept(cast, cast);
 }
 
 static bool isEmptyAndOpen(RankedTensorType type, ArrayRef<int64_t> group) {
@@ -240,6 +280,10 @@ struct Bufferize : attn::impl::BufferizePassBase<Bufferize> {
     if (failed(bufferization::runOneShotModuleBufferize(getOperation(), options, state)))
       return signalPassFailure();
     getOperation()->walk([](memref::SubViewOp view) { openOffsets(view); });
+    getOperation()->walk([](scf::IfOp choice) {
+      for (unsigned result = 0; result < choice.getNumResults(); ++result)
+        keepUnitStride(choice, result);
+    });
     WalkResult named = getOperation()->walk([](memref::SubViewOp view) { return WalkResult(nameDroppedDims(view)); });
     if (named.wasInterrupted())
       return signalPassFailure();

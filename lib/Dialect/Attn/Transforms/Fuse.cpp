@@ -317,7 +317,7 @@ static void resolveSizes(func::FuncOp function) {
     ImplicitLocOpBuilder builder(op.getLoc(), op);
     if (isOwn)
       continue;
-    op.replaceAllUsesWith(RegionBuilder(builder).build(size, builder.getIndexType()));
+    op.replaceAllUsesWith(RegionBuilder(builder, expressions).build(size, builder.getIndexType()));
     op.erase();
   }
 }
