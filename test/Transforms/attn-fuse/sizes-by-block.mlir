@@ -1,5 +1,5 @@
 // What an op requires of sizes is known where it runs: in its block and in the regions of that block's ops.
-// RUN: attn-opt %s --attn-fuse | FileCheck %s
+// RUN: attn-opt %s --attn-fuse --cse | FileCheck %s
 // RUN: %check_functions %s
 
 !query = tensor<5x4xf32>
