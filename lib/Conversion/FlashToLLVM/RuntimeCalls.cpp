@@ -18,10 +18,11 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::machine;
 
-/// A name that no symbol of the module has, from `stem`.
-static std::string uniqueName(ModuleOp module, const Twine &stem) {
-  std::string name = stem.str();
-  for (unsigned number = 0; module.lookupSymbol(name); ++number)
+/// A name that no symbol of the module has, from `stem`. Each look-up walks over the module, so names of which `taken`
+/// are known to be taken are not tried from the first on.
+static std::string uniqueName(ModuleOp module, const Twine &stem, unsigned taken = 0) {
+  std::string name = taken ? (stem + "_" + Twine(taken - 1)).str() : stem.str();
+  for (unsigned number = taken; module.lookupSymbol(name); ++number)
     name = (stem + "_" + Twine(number)).str();
   return name;
 }
@@ -38,10 +39,16 @@ Value machine::messageAddress(ImplicitLocOpBuilder &b, ModuleOp module, StringRe
   std::string bytes = message.str();
   bytes.push_back('\0');
   auto value = b.getStringAttr(bytes);
-  for (auto global : module.getOps<LLVM::GlobalOp>())
-    if (global.getName().starts_with("attn_message") && global.getValueAttr() == value)
+  unsigned messages = 0;
+  for (auto global : module.getOps<LLVM::GlobalOp>()) {
+    if (!global.getName().starts_with("attn_message"))
+      continue;
+    if (global.getValueAttr() == value)
       return LLVM::AddressOfOp::create(b, global);
-  return LLVM::createGlobalString(b.getLoc(), b, uniqueName(module, "attn_message"), bytes, LLVM::Linkage::Internal);
+    ++messages;
+  }
+  std::string name = uniqueName(module, "attn_message", messages);
+  return LLVM::createGlobalString(b.getLoc(), b, name, bytes, LLVM::Linkage::Internal);
 }
 
 /// Replaces `op`, of which the condition is `holds`, by a branch to a cold block that ends the call.
