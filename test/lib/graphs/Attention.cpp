@@ -415,7 +415,7 @@ Value UnfusedWriter::masked(const Value &scores) {
                      " : index\n  %c = " + (byPosition ? "arith.cmpi sle, %j, %i : index" : "arith.ori %m, %f : i1") +
                      "\n  %y = arith.select %c, %x, " + dropped + " : " + type + "\n  linalg.yield %y : " + type;
   builder.countKind("unfused-mask");
-  return generic({scores, mask}, {"bhij", "bij", "bhij"}, scores, body, scores.bound);
+  return generic({scores, mask}, {"bhij", "bij", "bhij"}, scores, body, INFINITY);
 }
 
 Value UnfusedWriter::biased(const Value &scores) {

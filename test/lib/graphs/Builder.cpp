@@ -147,7 +147,9 @@ std::vector<bool> Builder::randomDynamic(const Sizes &sizes) {
 Value Builder::result(const std::string &operation, Element element, const Sizes &sizes,
                       const std::vector<bool> &dynamic, double bound, bool exact) {
   Value value{define(operation), element, sizes, dynamic, bound, exact || !isFloat(element)};
-  frame().pool.push_back(value);
+  // Masked scores are for a softmax alone: in values, an infinity at a key that a mask drops is unspecified.
+  if (std::isfinite(bound))
+    remember(value);
   return value;
 }
 
