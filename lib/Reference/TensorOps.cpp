@@ -315,11 +315,13 @@ static Step compileRank(Compiler &compiler, tensor::RankOp op) {
   };
 }
 
-static Step compileConcat(Compiler &compiler, tensor::ConcatOp op) {
+static FailureOr<Step> compileConcat(Compiler &compiler, tensor::ConcatOp op) {
+  if (failed(attn::verifyNamedDimensions(op)))
+    return failure();
   SmallVector<unsigned> sources =
       llvm::map_to_vector(op.getInputs(), [&](Value input) { return compiler.tensor(input); });
-  return [operation = op.getOperation(), sources, dim = op.getDim(), type = op.getResultType().getElementType(),
-          d = compiler.tensor(op.getResult())](Frame &frame) {
+  return Step([operation = op.getOperation(), sources, dim = op.getDim(), type = op.getResultType().getElementType(),
+               d = compiler.tensor(op.getResult())](Frame &frame) {
     SmallVector<int64_t> shape = llvm::to_vector(frame.tensors[sources.front()]->shape);
     shape[dim] = 0;
     for (unsigned source : sources) {
@@ -345,7 +347,7 @@ static Step compileConcat(Compiler &compiler, tensor::ConcatOp op) {
     }
     frame.tensors[d] = std::move(result);
     return true;
-  };
+  });
 }
 
 /// The padded shape; nullopt (with an error) for negative padding.
@@ -389,7 +391,7 @@ static FailureOr<Step> compilePad(Compiler &compiler, tensor::PadOp op) {
 //===----------------------------------------------------------------------===//
 
 static FailureOr<Step> compileExpandShape(Compiler &compiler, tensor::ExpandShapeOp op) {
-  if (failed(attn::verifyReshapeGroups(op)))
+  if (failed(attn::verifyNamedDimensions(op)))
     return failure();
   return Step([operation = op.getOperation(), sizes = compiler.getIndices(op.getMixedOutputShape()),
                reassociation = op.getReassociationIndices(), source = compiler.tensor(op.getSrc()),
@@ -407,7 +409,7 @@ static FailureOr<Step> compileExpandShape(Compiler &compiler, tensor::ExpandShap
 }
 
 static FailureOr<Step> compileCollapseShape(Compiler &compiler, tensor::CollapseShapeOp op) {
-  if (failed(attn::verifyReshapeGroups(op)))
+  if (failed(attn::verifyNamedDimensions(op)))
     return failure();
   return Step([operation = op.getOperation(), reassociation = op.getReassociationIndices(),
                source = compiler.tensor(op.getSrc()), d = compiler.tensor(op.getResult())](Frame &frame) {

@@ -119,3 +119,11 @@ func.func @group(%x: tensor<6x4xf32>) -> tensor<2x3x4xf32> {
   %0 = tensor.expand_shape %x [[4294967296, 1], [2]] output_shape [2, 3, 4] : tensor<6x4xf32> into tensor<2x3x4xf32>
   return %0 : tensor<2x3x4xf32>
 }
+
+// -----
+
+func.func @joined_behind_the_rank(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @below {{'tensor.concat' op expects a dimension below its rank 1, but got 9223372036854775808}}
+  %0 = tensor.concat dim(9223372036854775808) %x, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -62,6 +62,8 @@ ExprRef Elements::readExpand(tensor::ExpandShapeOp op, ArrayRef<ExprRef> indices
 ExprRef Elements::readConcat(tensor::ConcatOp op, ArrayRef<ExprRef> indices, Reader reader) {
   // From the last input to the first: below the end of an input it is that one, else what is behind it.
   int64_t dim = op.getDim();
+  if (op.getDim() >= indices.size())
+    return nullptr;
   ExprRef whole = readSize(op.getResult(), dim), end = whole, result = nullptr;
   for (auto [k, input] : llvm::enumerate(llvm::reverse(op.getInputs()))) {
     ExprRef size = readSize(input, dim);

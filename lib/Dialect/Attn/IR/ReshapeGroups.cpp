@@ -29,7 +29,16 @@ static LogicalResult verifyGroups(Operation *op, ArrayRef<ReassociationIndices> 
   return success();
 }
 
-LogicalResult attn::verifyReshapeGroups(Operation *op) {
+static LogicalResult verifyConcat(tensor::ConcatOp op) {
+  uint64_t dim = op.getDim(), rank = op.getResultType().getRank();
+  if (dim < rank)
+    return success();
+  return op.emitOpError("expects a dimension below its rank ") << rank << ", but got " << dim;
+}
+
+LogicalResult attn::verifyNamedDimensions(Operation *op) {
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return verifyConcat(concat);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return verifyGroups(op, expand.getReassociationIndices(), expand.getResultType(), expand.getSrcType());
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))

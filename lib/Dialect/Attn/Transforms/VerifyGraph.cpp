@@ -240,7 +240,7 @@ private:
   void check(LogicalResult result) { isValid &= succeeded(result); }
 
   LogicalResult verifyOperation(Operation *op) {
-    if (failed(verifyTypes(op)) || failed(verifyMaps(op)) || failed(verifyReshapeGroups(op)))
+    if (failed(verifyTypes(op)) || failed(verifyMaps(op)) || failed(verifyNamedDimensions(op)))
       return failure();
     auto constant = dyn_cast<arith::ConstantOp>(op);
     if (!constant || lacksData || succeeded(verifyConstant(constant)))

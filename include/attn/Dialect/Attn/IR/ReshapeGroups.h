@@ -8,10 +8,11 @@
 
 namespace attn {
 
-/// Error for an expand_shape or collapse_shape of tensor or memref that upstream's verifier passes, but whose groups
-/// name dimensions that are not there (it cuts their numbers to 32 bits), or whose sizes are not 1 where the other side
-/// has no dimensions. Success for other ops.
-mlir::LogicalResult verifyReshapeGroups(mlir::Operation *op);
+/// Error for an op that upstream's verifier passes although it names dimensions that are not there: groups of
+/// expand_shape and collapse_shape of tensor or memref (it cuts their numbers to 32 bits; sizes must be 1 where the other
+/// side has no dimensions), and the dimension of tensor.concat (it takes numbers from 2^63 for negative ones). Success
+/// for other ops.
+mlir::LogicalResult verifyNamedDimensions(mlir::Operation *op);
 
 /// The dimensions that an expand_shape or a collapse_shape joins, numbered as they follow one another, for passes that
 /// run where nothing has refused other numbers.
