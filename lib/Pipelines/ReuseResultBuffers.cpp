@@ -25,19 +25,33 @@ static Value resultOf(OpOperand &use) {
   return use.getOwner()->getNumResults() == 1 ? use.getOwner()->getResult(0) : Value();
 }
 
-/// True if from `user` of the empty tensor to `end` each tensor is begun once.
-static bool isAlone(tensor::EmptyOp empty, Operation *user, Value end) {
+/// True if the use comes in front of `end`, in its block or in a region there.
+static bool isInFrontOf(OpOperand &use, Operation *end) {
+  Operation *user = end->getBlock()->findAncestorOpInBlock(*use.getOwner());
+  return user && user->isBeforeInBlock(end);
+}
+
+/// What else is made of `value` in the same buffer, if that is one use, and nobody reads the value itself once the
+/// result is written; null if not.
+static OpOperand *nextInBuffer(Value value, Operation *result) {
+  OpOperand *next = nullptr;
+  for (OpOperand &use : value.getUses()) {
+    bool isNext = !isRead(use);
+    if (isNext ? next != nullptr : !isInFrontOf(use, result))
+      return nullptr;
+    next = isNext ? &use : next;
+  }
+  return next;
+}
+
+/// True if from `user` of the empty tensor to what `result` writes each tensor is begun once, and read in front of it
+/// alone.
+static bool isAlone(tensor::EmptyOp empty, Operation *user, SubsetInsertionOpInterface result) {
+  Value end = result.getSourceOperand().get();
   auto begin = llvm::find_if(empty->getUses(), [&](OpOperand &use) { return use.getOwner() == user; });
   Value value = resultOf(*begin);
   while (value && value != end) {
-    OpOperand *next = nullptr;
-    for (OpOperand &use : value.getUses()) {
-      if (isRead(use))
-        continue;
-      if (next)
-        return false;
-      next = &use;
-    }
+    OpOperand *next = nextInBuffer(value, result);
     value = next ? resultOf(*next) : Value();
   }
   return value && llvm::count_if(end.getUses(), [](OpOperand &use) { return !isRead(use); }) == 0;
@@ -46,7 +60,7 @@ static bool isAlone(tensor::EmptyOp empty, Operation *user, Value end) {
 static Value reuseIfAlone(RewriterBase &rewriter, SubsetInsertionOpInterface insertion, tensor::EmptyOp empty,
                           Operation *user) {
   bool isResult = isa<bufferization::MaterializeInDestinationOp>(insertion);
-  if (isResult && !isAlone(empty, user, insertion.getSourceOperand().get()))
+  if (isResult && !isAlone(empty, user, insertion))
     return {};
   return bufferization::buildSubsetExtraction(rewriter, insertion, empty, user);
 }
